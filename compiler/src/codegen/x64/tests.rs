@@ -250,12 +250,47 @@ fn lanes_taken_out_one_by_one_come_from_general_registers() {
     };
     let bytes = of("i8", 8, 1);
     assert_eq!(count(&bytes, "vpextrb"), 0, "{bytes:?}");
-    // One of them loads.
-    assert_eq!(count(&bytes, "vmovq"), 2, "{bytes:?}");
+    assert_eq!(count(&bytes, "vmovq"), 1, "{bytes:?}");
     let words = of("i16", 8, 2);
     assert_eq!(count(&words, "vpextrw"), 0, "{words:?}");
     assert_eq!(count(&words, "vmovq"), 1, "{words:?}");
     assert_eq!(count(&words, "vpextrq"), 1, "{words:?}");
+}
+
+#[test]
+fn lanes_at_a_distance_are_loaded_one_by_one() {
+    for (ty, loads) in [
+        ("f64x4", ["vmovq", "vpinsrq"]),
+        ("i32x8", ["vmovd ", "vpinsrd"]),
+    ] {
+        let text = format!(
+            "block0(x: i64, p: ptr):\n  v: {ty} = load.global.align4.stride272 p\n  \
+             store.global.align4.stride{} p, v\n  ret",
+            if ty == "f64x4" { 8 } else { 4 }
+        );
+        let code = listing_for(&Target::avx2(), &text);
+        assert_eq!(count(&code, "vpgather"), 0, "{code:?}");
+        let all: usize = loads.iter().map(|load| count(&code, load)).sum();
+        let lanes = if ty == "f64x4" { 4 } else { 8 };
+        assert_eq!(all, lanes, "{code:?}");
+    }
+}
+
+#[test]
+fn slow_gathers_are_loads_of_each_lane() {
+    let slow = Target {
+        slow_gathers: true,
+        ..Target::avx2()
+    };
+    let text = "block0(x: i64, p: ptr):\n  i: i32x8 = load.global.align4.stride4 p\n  \
+                v: i32x8 = load.global.align4.sext4 p, i\n  \
+                store.global.align4.stride4 p, v\n  ret";
+    for (target, gathers) in [(Target::avx2(), 1), (slow, 0)] {
+        let code = listing_for(&target, text);
+        assert_eq!(count(&code, "vpgather"), gathers, "{code:?}");
+        let loads = count(&code, "vmovd ") + count(&code, "vpinsrd");
+        assert_eq!(loads, 8 * (1 - gathers), "{code:?}");
+    }
 }
 
 #[test]

@@ -119,14 +119,7 @@ impl Isel<'_> {
     fn narrow_lane(&mut self, part: VReg, lane: u32, scalar: Scalar) -> VReg {
         let offset = lane * scalar.bytes();
         let (number, bit) = (offset / 8, i64::from(offset % 8) * 8);
-        let word = match self.words.get(&(part, number)) {
-            Some(&word) => word,
-            None => {
-                let word = self.part_lane(part, number, Scalar::I64);
-                self.words.insert((part, number), word);
-                word
-            }
-        };
+        let word = self.word(part, number);
         if bit == 64 - i64::from(scalar.bits()) {
             return self.mi(Opcode::ShrImm, Size::B64, word, bit);
         }
@@ -135,6 +128,25 @@ impl Isel<'_> {
             _ => self.rmi(Opcode::Rorx, Size::B64, word, bit),
         };
         self.extend(ConvertOp::ZExt, Rm::Reg(low), scalar, Scalar::I32)
+    }
+
+    /// A lane of 32 bits, sign-extended, likewise.
+    pub fn signed_lane(&mut self, part: VReg, lane: u32) -> VReg {
+        let word = self.word(part, lane / 2);
+        match lane % 2 {
+            0 => self.extend(ConvertOp::SExt, Rm::Reg(word), Scalar::I32, Scalar::I64),
+            _ => self.mi(Opcode::SarImm, Size::B64, word, 32),
+        }
+    }
+
+    /// Eight bytes of a vector in a general register.
+    fn word(&mut self, part: VReg, number: u32) -> VReg {
+        if let Some(&word) = self.words.get(&(part, number)) {
+            return word;
+        }
+        let word = self.part_lane(part, number, Scalar::I64);
+        self.words.insert((part, number), word);
+        word
     }
 
     /// A one-lane value in the lowest lane of a vector.

@@ -1,5 +1,6 @@
 //! Lanes that are accessed one by one, where there is no instruction for all: scatters, and lanes
-//! of 8 and 16 bits under a mask or at addresses of their own.
+//! of 8 and 16 bits under a mask or at addresses of their own. Or where the instruction is slow:
+//! gathers at a constant distance, and all of some processors.
 //!
 //! Nothing branches for a lane: one that is not active loads zeros of ours, or stores where nothing
 //! is read.
@@ -9,6 +10,7 @@ use regalloc2::VReg;
 use super::super::values::Parts;
 use super::super::{Isel, Result};
 use super::Access;
+use super::gather::Indexed;
 use crate::codegen::x64::encoding::{Cc, Opcode, Size};
 use crate::codegen::x64::inst::{Amode, Rm};
 use crate::ir::{Scalar, Value};
@@ -35,6 +37,8 @@ enum Lanes {
     },
     /// At addresses in vectors.
     Apart(Parts),
+    /// At 32-bit indexes from one address.
+    Indexed(Indexed),
 }
 
 impl Isel<'_> {
@@ -111,6 +115,15 @@ impl Isel<'_> {
                 let part = parts[usize::from(lane / each)];
                 Amode::base(self.part_lane(part, (lane % each).into(), Scalar::I64))
             }
+            Lanes::Indexed(ref indexed) => {
+                let each = (self.longest.bytes() / 4) as u8;
+                let part = indexed.index[usize::from(lane / each)];
+                Amode {
+                    index: self.signed_lane(part, (lane % each).into()),
+                    shift: indexed.shift,
+                    ..indexed.base
+                }
+            }
             Lanes::Strided {
                 base,
                 stride,
@@ -149,10 +162,18 @@ impl Isel<'_> {
         for lane in 0..access.ty.lanes {
             let at = self.lane_address(lanes, lane);
             for (element, pieces) in pieces.iter_mut().enumerate() {
-                if lane % run == 0 {
-                    pieces.push(self.zero_vector(Size::V128));
-                }
                 let at = self.further(at, element as i64 * access.size());
+                if lane % run == 0 {
+                    let first = match bytes {
+                        8 => self.rm(Opcode::Vmovq, Size::V128, at),
+                        4 => self.rm(Opcode::Vmovd, Size::V128, at),
+                        _ => self.zero_vector(Size::V128),
+                    };
+                    pieces.push(first);
+                    if bytes >= 4 {
+                        continue;
+                    }
+                }
                 let piece = pieces.last_mut().expect("pushed");
                 *piece = self.rvmi(opcode, Size::V128, *piece, at, (lane % run).into());
             }
@@ -239,6 +260,11 @@ impl Isel<'_> {
     ) -> Result<Vec<Parts>> {
         let lanes = self.lanes_at(addresses, mask, access, |isel| Ok(isel.zeros()))?;
         Ok(self.load_each(&lanes, access))
+    }
+
+    /// Without a mask.
+    pub(super) fn load_each_indexed(&mut self, indexed: Indexed, access: Access) -> Vec<Parts> {
+        self.load_each(&Lanes::Indexed(indexed), access)
     }
 
     pub(super) fn store_each_at(

@@ -11,10 +11,10 @@ use crate::codegen::x64::inst::{Amode, Base, GENERAL, MASK, Rm, VECTOR};
 use crate::ir::{Mem, Scalar, Value};
 
 /// Addresses that are 32-bit indexes away from one.
-struct Indexed {
-    base: Amode,
-    index: Parts,
-    shift: u8,
+pub(super) struct Indexed {
+    pub base: Amode,
+    pub index: Parts,
+    pub shift: u8,
 }
 
 impl Isel<'_> {
@@ -47,6 +47,9 @@ impl Isel<'_> {
                 let addresses = self.addresses_of(&indexed, access);
                 return self.gather_at(&addresses, mask, access);
             }
+            if self.loads_lanes(mask) {
+                return Ok(self.load_each_indexed(indexed, access));
+            }
             let shape = self.shape(access.ty);
             let masks = self.lane_masks(mask, shape)?;
             return Ok((0..access.elements)
@@ -67,6 +70,11 @@ impl Isel<'_> {
         }
         let addresses = self.parts(places[0])?;
         self.gather_at(&addresses, mask, access)
+    }
+
+    /// Whether lanes are loaded one by one where there is an instruction for all.
+    fn loads_lanes(&self, mask: Option<Value>) -> bool {
+        self.target.slow_gathers && !self.is_avx512() && mask.is_none()
     }
 
     /// The addresses in vectors of 64 bits.
@@ -135,7 +143,7 @@ impl Isel<'_> {
         let wide = self.shape_of(access.ty.lanes, 64);
         let shape = self.shape(access.ty);
         let by_rows = self.by_rows(access.padded()).is_some();
-        if by_rows || bytes < 4 && !self.is_avx512() {
+        if by_rows || bytes < 4 && !self.is_avx512() || self.loads_lanes(mask) {
             return self.load_each_at(addresses, mask, access);
         }
         let masks = self.masks_by_address(mask, access)?;
