@@ -44,6 +44,9 @@ pub struct Target {
     /// Whether these take longer than to load each lane, unless there is a mask: two to three times
     /// as long on processors of AMD (measured on Zen 3).
     pub slow_gathers: bool,
+    /// Whether stores under a mask in a vector take longer than to store each lane: three times as
+    /// long, likewise.
+    pub slow_masked_stores: bool,
     /// Stores to an address for each lane, of 32 and 64 bits.
     pub scatters: bool,
     /// Loads and stores under a mask of lanes of any width, which do not fault where it is clear.
@@ -81,6 +84,7 @@ impl Target {
             masks: Masks::Lanes,
             gathers: false,
             slow_gathers: false,
+            slow_masked_stores: false,
             scatters: false,
             masked_memory: false,
             f16_conversions: false,
@@ -117,6 +121,7 @@ impl Target {
             masks: Masks::Bits,
             gathers: true,
             slow_gathers: false,
+            slow_masked_stores: false,
             scatters: true,
             masked_memory: true,
             f16_conversions: true,
@@ -148,10 +153,9 @@ impl Target {
             && has!("avx512cd")
             && has!("avx512dq")
             && has!("avx512vl");
-        let slow_gathers = is_amd();
         match (avx2, avx512) {
             (true, true) => Target {
-                slow_gathers,
+                slow_gathers: is_amd(),
                 popcounts: has!("avx512vpopcntdq"),
                 small_popcounts: has!("avx512bitalg"),
                 byte_permutes: has!("avx512vbmi"),
@@ -159,7 +163,8 @@ impl Target {
                 ..Target::avx512()
             },
             (true, false) => Target {
-                slow_gathers,
+                slow_gathers: is_amd(),
+                slow_masked_stores: is_amd(),
                 ..Target::avx2()
             },
             (false, _) => Target::cranelift(),
@@ -189,6 +194,7 @@ impl Target {
             least if least == self.isa => self,
             Isa::Avx2 => Target {
                 slow_gathers: self.slow_gathers,
+                slow_masked_stores: self.slow_gathers,
                 ..Target::avx2()
             },
             _ => Target::cranelift(),

@@ -277,6 +277,22 @@ fn lanes_at_a_distance_are_loaded_one_by_one() {
 }
 
 #[test]
+fn slow_masked_stores_are_stores_of_each_lane() {
+    let slow = Target {
+        slow_masked_stores: true,
+        ..Target::avx2()
+    };
+    let text = "block0(x: i64, p: ptr):\n  v: i32x8 = load.global.align4.stride4 p\n  \
+                store.global.align4.stride8 p, v\n  ret";
+    for (target, masked) in [(Target::avx2(), 2), (slow, 0)] {
+        let code = listing_for(&target, text);
+        assert_eq!(count(&code, "vpmaskmovd"), masked, "{code:?}");
+        let stores = count(&code, "vpextrd") + count(&code, "vmovd dword");
+        assert_eq!(stores, 4 * (2 - masked), "{code:?}");
+    }
+}
+
+#[test]
 fn slow_gathers_are_loads_of_each_lane() {
     let slow = Target {
         slow_gathers: true,

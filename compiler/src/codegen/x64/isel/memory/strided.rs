@@ -261,6 +261,9 @@ impl Isel<'_> {
             return self.scatter_strided(address, values, mask, access);
         };
         let base = self.amode(address)?;
+        if self.target.slow_masked_stores && mask.is_none() && !close.is_whole() {
+            return self.store_each_strided(base, values, mask, access);
+        }
         let masks = self.close_masks(close, mask)?;
         self.store_close(base, values, masks, close);
         Ok(())
