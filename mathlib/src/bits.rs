@@ -51,8 +51,8 @@ pub fn scale<F: Float>(x: F, n: F::Int) -> F {
     x * pow2(x, half) * pow2(x, n - half)
 }
 
-/// `x * 2^n` for a normal result. Only the low bits of n count, as many as the exponent has, and one
-/// more.
+/// `x * 2^n` for a normal result. Only the low bits of n count, as many as the exponent has, and
+/// one more.
 pub fn scale_normal<F: Float>(x: F, n: F::Int) -> F {
     F::from_bits(x.to_bits() + n.shl(x.format().mantissa_bits()))
 }
@@ -105,6 +105,15 @@ pub fn poly<F: Float>(x: F, coefficients: &[f64]) -> F {
     terms.fold(first, |sum, &c| sum.fma(x, x.lit(c)))
 }
 
+/// [`poly`] as two of half the length, for a function so long that what it waits for takes longer
+/// than what it does. `square` is that of x.
+pub fn poly_even_odd<F: Float>(x: F, square: F, coefficients: &[f64]) -> F {
+    let every_other =
+        |from: usize| -> Vec<f64> { coefficients.iter().skip(from).step_by(2).copied().collect() };
+    let odd = poly(square, &every_other(1));
+    odd.fma(x, poly(square, &every_other(0)))
+}
+
 /// [`poly`] with coefficients by format.
 pub fn poly2<F: Float>(x: F, single: &[f64], double: &[f64]) -> F {
     poly(x, x.format().pick(single, double))
@@ -128,23 +137,6 @@ pub fn split_normal<F: Float>(x: F) -> (F, F::Int) {
     let root = x.lit(std::f64::consts::FRAC_1_SQRT_2).to_bits();
     let e = (x.to_bits() - root).sar(width);
     (F::from_bits(x.to_bits() - e.shl(width)), e)
-}
-
-/// [`split_normal`] of a `double`, with the exponent as a number, for which less will do: of others
-/// than positive normal numbers, and perhaps of the smallest of these and the largest, the logarithm
-/// of what results is beyond 1021.
-pub fn split_in_range<F: Float>(x: F) -> (F, F) {
-    const BIAS: u64 = 1024;
-    let width = x.format().mantissa_bits();
-    let root = x.lit(std::f64::consts::FRAC_1_SQRT_2).to_bits();
-    // Not negative, so that the exponent is moved by a shift of zeros.
-    let moved = x.to_bits() - (root - root.lit(BIAS << width));
-    // With so large a unit in the last place, the low bits of an encoding are an integer.
-    let large = x.lit((1u64 << width) as f64);
-    let e = F::from_bits(moved.shr(width) | large.to_bits());
-    let e = e - x.lit(((1u64 << width) + BIAS) as f64);
-    let fraction = moved & moved.lit((1u64 << width) - 1);
-    (F::from_bits(fraction + root), e)
 }
 
 /// Set in lanes that are not positive normal numbers: zero, denormals, negative ones, infinity and

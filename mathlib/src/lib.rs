@@ -42,6 +42,7 @@ pub mod atrig;
 pub mod bits;
 pub mod common;
 mod constants;
+mod double_word;
 pub mod erf;
 pub mod exp;
 pub mod func;
