@@ -51,6 +51,12 @@ pub fn scale<F: Float>(x: F, n: F::Int) -> F {
     x * pow2(x, half) * pow2(x, n - half)
 }
 
+/// `x * 2^n` for a normal result. Only the low bits of n count, as many as the exponent has, and
+/// one more.
+pub fn scale_normal<F: Float>(x: F, n: F::Int) -> F {
+    F::from_bits(x.to_bits() + n.shl(x.format().mantissa_bits()))
+}
+
 /// The sign bit alone, in place.
 pub fn sign_bit<F: Float>(x: F) -> F::Int {
     x.to_bits() & x.int_lit(1 << (x.format().bits() - 1))
@@ -97,6 +103,15 @@ pub fn poly<F: Float>(x: F, coefficients: &[f64]) -> F {
     let mut terms = coefficients.iter().rev();
     let first = x.lit(*terms.next().expect("a polynomial has a coefficient"));
     terms.fold(first, |sum, &c| sum.fma(x, x.lit(c)))
+}
+
+/// [`poly`] as two of half the length, for a function so long that what it waits for takes longer
+/// than what it does. `square` is that of x.
+pub fn poly_even_odd<F: Float>(x: F, square: F, coefficients: &[f64]) -> F {
+    let every_other =
+        |from: usize| -> Vec<f64> { coefficients.iter().skip(from).step_by(2).copied().collect() };
+    let odd = poly(square, &every_other(1));
+    odd.fma(x, poly(square, &every_other(0)))
 }
 
 /// [`poly`] with coefficients by format.

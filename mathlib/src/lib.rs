@@ -15,7 +15,8 @@
 //! Constants come from a receiver (`x.lit(1.5)`), because a builder value has to know its builder.
 //! There is no branch on a value: choices are [`Float::select`]. Integers reach conversions only
 //! through the bit tricks in [`bits`], so an implementation needs no int/float conversion at all,
-//! no variable shift, no integer multiply and no table lookup.
+//! no variable shift and no integer multiply. Tables are short, and looked up with
+//! [`Float::lookup`], which vectors do in registers.
 //!
 //! A few operations that some machines have are methods with a meaning in the others
 //! ([`Float::scale`], [`Float::ldexp`], [`Float::of_int`]). An implementation of its own gives the
@@ -41,6 +42,7 @@ pub mod atrig;
 pub mod bits;
 pub mod common;
 mod constants;
+mod double_word;
 pub mod erf;
 pub mod exp;
 pub mod func;
@@ -56,9 +58,11 @@ pub mod rem;
 pub mod root;
 pub mod routine;
 mod scalar;
+pub mod table;
 pub mod trig;
 
 pub use func::{Accuracy, Func, Signature, Value, eval, eval_values};
 pub use half_in_float::{eval_f16, eval_half};
 pub use number::{Float, Format, Int, Mask};
 pub use routine::{Routine, Target};
+pub use table::Table;

@@ -1,6 +1,7 @@
 //! The number traits, and their meaning for plain `f32` and `f64`.
 
 use crate::routine::{Routine, Target};
+use crate::table::Table;
 use std::num::Wrapping;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
@@ -144,6 +145,10 @@ pub trait Float:
     /// The value of an encoding.
     fn from_bits(bits: Self::Int) -> Self;
 
+    /// The entry of a table of the receiver's format, `double`, that the low four bits of `number`
+    /// say.
+    fn lookup(self, number: Self::Int, table: Table) -> Self;
+
     // What follows has a meaning in the operations above, and may be an operation of the machine.
 
     /// `self * 2^n`, rounded once, for `0.5 < |self| < 2` and an integral `n` within twice the
@@ -277,6 +282,9 @@ macro_rules! plain {
             }
             fn from_bits(bits: Self::Int) -> Self {
                 <$float>::from_bits(bits.0)
+            }
+            fn lookup(self, number: Self::Int, table: Table) -> Self {
+                table.entries()[number.0 as usize & 15] as $float
             }
             fn rare1(self, mask: bool, fast: Self, r: Routine) -> Self {
                 match r.target(Format::$format) {

@@ -74,10 +74,13 @@ pub enum Routine {
     Cbrt,
     /// `hypot` of numbers whose squares are not in range.
     Hypot,
-    /// `pow` of a denormal, infinity or NaN, or by a number that is infinite, NaN or huge.
+    /// `pow` of a denormal, infinity or NaN, or by a number that is infinite, NaN or huge; of
+    /// `double`, with a result that is not normal, too.
     Pow,
     /// `powr`, likewise.
     Powr,
+    /// The root of a number that is not negative, likewise, by a degree as a float.
+    Rootn,
     /// `fmod` with a quotient too large for one division.
     Fmod,
     /// `remainder`, likewise.
@@ -90,7 +93,7 @@ pub enum Routine {
 
 impl Routine {
     /// Every routine.
-    pub const ALL: [Routine; 16] = [
+    pub const ALL: [Routine; 17] = [
         Routine::SinLarge,
         Routine::CosLarge,
         Routine::TanLarge,
@@ -103,6 +106,7 @@ impl Routine {
         Routine::Hypot,
         Routine::Pow,
         Routine::Powr,
+        Routine::Rootn,
         Routine::Fmod,
         Routine::Remainder,
         Routine::RemquoQuotient,
@@ -134,6 +138,7 @@ impl Routine {
             Hypot "hypot",
             Pow "pow",
             Powr "powr",
+            Rootn "rootn",
             Fmod "fmod",
             Remainder "remainder",
             RemquoQuotient "remquo_quotient",
@@ -159,6 +164,7 @@ impl Routine {
             }
             Routine::Pow => format.pick(F32F32ToF32(pow::pow_f32), F64F64ToF64(pow::pow_f64)),
             Routine::Powr => format.pick(F32F32ToF32(pow::powr_f32), F64F64ToF64(pow::powr_f64)),
+            Routine::Rootn => format.pick(F32F32ToF32(pow::rootn_f32), F64F64ToF64(pow::rootn_f64)),
             Routine::Fmod => format.pick(F32F32ToF32(rem::fmod_f32), F64F64ToF64(rem::fmod_f64)),
             Routine::Remainder => format.pick(
                 F32F32ToF32(rem::remainder_f32),

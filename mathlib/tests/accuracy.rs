@@ -3,7 +3,7 @@
 //!
 //! The compiler's example `math_table` is the exhaustive form.
 
-use brolga_mathlib::{Accuracy, Func, Value, eval, eval_values};
+use brolga_mathlib::{Accuracy, Func, Table, Value, eval, eval_values};
 use brolga_mathlib_testing::reference::rootn;
 use brolga_mathlib_testing::ulp::{error_f32, error_f64};
 use brolga_mathlib_testing::{
@@ -332,6 +332,70 @@ fn powers_agree_with_pow() {
             check_f32(Func::Powr, &[x, y], cr::powf(x, y), cr::pow(xd, yd));
             check_f32(Func::HalfPowr, &[x, y], cr::powf(x, y), cr::pow(xd, yd));
             check_f64(Func::Powr, &[xd, yd], cr::pow(xd, yd));
+        }
+    }
+}
+
+/// Where the powers of `double` leave its normal numbers, and what is computed otherwise then.
+#[test]
+fn powers_at_the_ends_of_the_range() {
+    let mut random = Random(37);
+    let check = |x: f64, y: f64| {
+        let expected = cr::pow(x, y);
+        for func in [Func::Pow, Func::Powr] {
+            let got = eval(func, &[x, y]);
+            let error = error_f64(got, expected);
+            assert!(
+                error <= 2.0,
+                "{}({x:e}, {y:e}) is {got:e}, error {error} ulp",
+                func.name()
+            );
+        }
+    };
+    for i in 0..40_000u64 {
+        // Of the exponents that are about to change how it is done, and of others.
+        let log2 = match i % 4 {
+            0 => 1020.0 + random.with_exponent(-10, 1),
+            1 => -1020.0 - random.with_exponent(-10, 1),
+            2 => -1022.0 - random.with_exponent(-5, 5),
+            _ => random.with_exponent(-1, 9),
+        };
+        let x = match i % 3 {
+            // Next to 1, where the logarithm is that of a table's entry of zero, or nearly so.
+            0 => 1.0 + random.with_exponent(-40, -2),
+            1 => 1.0 / (1.0 + random.with_exponent(-9, -1)),
+            _ => random.with_exponent(-300, 300),
+        };
+        check(x.abs(), log2 / x.abs().log2());
+    }
+    for e in [-1022.0, -1021.0, 1021.0, 1022.0, 1023.0] {
+        let end = 2f64.powf(e);
+        for x in [end.next_down(), end, end.next_up()] {
+            check(x, 1.0);
+            check(x, 0.5);
+            check(x, -0.75);
+        }
+    }
+}
+
+/// The parts of the table of logarithms add up, and what is multiplied by its numbers stays exact.
+#[test]
+fn table_of_logarithms() {
+    let [inverse, high, low] = Table::ALL.map(Table::entries);
+    let start = 0x3fe6_8400_0000_0000u64;
+    for n in 0..16 {
+        assert_eq!(high[n] * 2f64.powi(42), (high[n] * 2f64.powi(42)).trunc());
+        let (sum, c) = (high[n] + low[n], inverse[n]);
+        assert!((sum + cr::log(c)).abs() <= sum.abs() * f64::EPSILON);
+        assert_eq!(c == 1.0, sum == 0.0);
+        for i in 0..1000u64 {
+            let step = (1u64 << 48) / 999;
+            let m = f64::from_bits(start + ((n as u64) << 48) + i * step - u64::from(i == 999));
+            let r = m.mul_add(c, -1.0);
+            assert!(r.abs() < 0.0335, "{m:e}");
+            // Of the product, what the sum may have lost.
+            let product = m * c;
+            assert_eq!(r - (product - 1.0), m.mul_add(c, -product), "{m:e}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //! every function gives in each lane the bits that the scalar gives.
 
 use brolga_mathlib::{
-    Accuracy, Float, Format, Func, Int, Mask, Routine, Signature, Target, Value, eval_values,
+    Accuracy, Float, Format, Func, Int, Mask, Routine, Signature, Table, Target, Value, eval_values,
 };
 use brolga_mathlib_testing::{Random, special_values};
 use std::num::Wrapping;
@@ -132,6 +132,9 @@ macro_rules! float_lanes {
             }
             fn from_bits(bits: Self::Int) -> Self {
                 Lanes(bits.0.map(|x| <$float>::from_bits(x.0)))
+            }
+            fn lookup(self, number: Self::Int, table: Table) -> Self {
+                zip(self, number, |x, n| x.lookup(n, table))
             }
             fn rare1(self, mask: Lanes<bool>, fast: Self, r: Routine) -> Self {
                 let Target::$f1(f) = r.target(self.format()) else {

@@ -289,6 +289,7 @@ pub fn pure(op: &Op, args: &[(Type, &[u64])], result: Type) -> Option<Lanes> {
         Op::Unary(op) => each(&|i| unary(*op, result.scalar, arg(0)[i])),
         Op::Binary(op, _) => each(&|i| binary(*op, result.scalar, arg(0)[i], arg(1)[i])),
         Op::Fma => each(&|i| fma(result.scalar, arg(0)[i], arg(1)[i], arg(2)[i])),
+        Op::Lookup(table) => each(&|i| table.entries()[arg(0)[i] as usize & 15].to_bits()),
         Op::Rounded(op, rounding) => each(&|i| {
             let lanes: SmallVec<[u64; 3]> = args.iter().map(|(_, lanes)| lanes[i]).collect();
             rounded(*op, *rounding, result.scalar, &lanes)

@@ -679,6 +679,8 @@ pub enum Op {
     /// `T... -> T...`, the inverse of `Deinterleave`: lane `l * n + k` of the results laid end to
     /// end is lane `l` of operand `k`.
     Interleave,
+    /// `i64 -> f64`, lane-wise: the entry of a table that the low four bits say. Made by `lower`.
+    Lookup(brolga_mathlib::Table),
     /// `T... , mask -> T` (or the integer of `T`'s width): a scalar routine of `brolga-mathlib`,
     /// called for each lane whose mask bit is set; 0 elsewhere. Pure. Made by `lower`.
     Routine(brolga_mathlib::Routine, brolga_mathlib::Format),

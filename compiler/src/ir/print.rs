@@ -207,6 +207,7 @@ impl Display for Op {
             Op::Deinterleave => f.write_str("deinterleave"),
             Op::Interleave => f.write_str("interleave"),
             Op::Permute => f.write_str("permute"),
+            Op::Lookup(table) => write!(f, "lookup.{table:?}"),
             Op::Routine(routine, format) => write!(f, "routine.{routine:?}.{format:?}"),
             Op::HostCall(function) => write!(f, "host_call.{}", function.name()),
             Op::CallPointer => f.write_str("call_pointer"),

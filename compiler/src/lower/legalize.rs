@@ -20,6 +20,7 @@
 //! | `Clz` | vectors: 32, 64 bits where [`Target::leading_zeros`] |
 //! | `Ctz`, `BitReverse` | one lane only |
 //! | floating-point `Unary`, `Binary`, `Fma`, `FCmp` | 32, 64 bits |
+//! | `Lookup` | all |
 //! | `FScale` | 32, 64 bits; [`super::lanes`] calls for it but where [`Target::scaling`] |
 //! | `Rounded` | 64 bits; 32, too, where [`Target::static_rounding`] |
 //! | `Convert`: `Trunc`, `ZExt`, `SExt`, `Bitcast` | all types, to and from `i1` as well |

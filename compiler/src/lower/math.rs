@@ -6,7 +6,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
 use brolga_mathlib::bits::{of_small_int, scale};
 use brolga_mathlib::parts::ldexp_in_steps;
-use brolga_mathlib::{Float, Format, Int, Mask, Routine};
+use brolga_mathlib::{Float, Format, Int, Mask, Routine, Table};
 
 use super::emit::Emitter;
 use crate::ir::{BinOp, ConvertOp, FloatCC, IntCC, Op, Scalar, Type, UnOp, Value};
@@ -317,6 +317,9 @@ impl<'s> Float for FloatValue<'s> {
             Scalar::F64
         };
         FloatValue(bits.0.bitcast(float))
+    }
+    fn lookup(self, number: IntValue<'s>, table: Table) -> Self {
+        FloatValue(number.0.op(Op::Lookup(table), &[], self.0.ty))
     }
     fn scale(self, n: Self, bits: IntValue<'s>) -> Self {
         match self.0.sink.scaling() {

@@ -357,6 +357,13 @@ fn comparisons_selects_and_fma() {
     report(failures);
 }
 
+#[test]
+fn lookups() {
+    let tables = brolga_mathlib::Table::ALL.into_iter();
+    let failures = tables.filter_map(|t| check(Op::Lookup(t), &[Scalar::I64], Scalar::F64).err());
+    report(failures.collect());
+}
+
 /// Whether a conversion exists, and whether the rounding mode can matter to it.
 fn conversion_is_valid(op: ConvertOp, from: Scalar, to: Scalar) -> (bool, bool) {
     let narrower = to.bits() < from.bits();

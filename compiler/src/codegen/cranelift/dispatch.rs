@@ -26,6 +26,7 @@ impl Gen<'_> {
             Op::Unary(op) => self.unary(*op, args[0]),
             Op::Binary(op, _) => self.binary(*op, args[0], args[1]),
             Op::Fma => self.lanewise(args, |g, v| g.b.ins().fma(v[0], v[1], v[2])),
+            Op::Lookup(table) => self.lookup(*table, args[0], ty()),
             Op::ICmp(cc) => self.icmp(*cc, args[0], args[1]),
             Op::FCmp(cc) => self.fcmp(*cc, args[0], args[1]),
             Op::Select => self.select(args[0], args[1], args[2]),

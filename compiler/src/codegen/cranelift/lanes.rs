@@ -1,6 +1,7 @@
 //! Lanes that are seen to one by one: arrays of them on the stack, loops over the set bits of a
 //! mask; and calls.
 
+use brolga_mathlib::Table;
 use cranelift_codegen::ir::{self as clif, AbiParam, InstBuilder, condcodes::IntCC, types};
 
 use super::parts::{Parts, Repr, lane_type, part_count, part_type};
@@ -88,6 +89,23 @@ impl Gen<'_> {
                     .stack_load(types::I64, part, array.slot, 16 * i as i32)
             })
             .collect()
+    }
+
+    /// The entries of a table that lanes of integers number.
+    pub fn lookup(&mut self, table: Table, number: Value, ty: Type) -> Repr {
+        let entries: &'static [f64; 16] = table.entries();
+        let base = self.b.ins().iconst(types::I64, entries.as_ptr() as i64);
+        let flags = clif::MemFlagsData::trusted().with_readonly();
+        let lanes: Vec<clif::Value> = (0..ty.lanes)
+            .map(|lane| {
+                let number = self.lane(number, lane);
+                let number = self.b.ins().band_imm_u(number, 15);
+                let offset = self.b.ins().imul_imm_u(number, 8);
+                let address = self.b.ins().iadd(base, offset);
+                self.b.ins().load(types::F64, flags, address, 0)
+            })
+            .collect();
+        self.build(ty, &lanes)
     }
 
     fn lane_address(&mut self, array: Spilled, lane: clif::Value) -> clif::Value {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-/// Constants of 1 to 64 bytes.
+/// Constants of 1 to 256 bytes.
 #[derive(Default)]
 pub struct Pool {
     bytes: Vec<u8>,

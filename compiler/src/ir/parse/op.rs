@@ -1,5 +1,6 @@
 //! Operations: a word with its suffixes, as in `load.global.align4`.
 
+use brolga_mathlib::Table;
 use cranelift_entity::EntityRef;
 use smallvec::SmallVec;
 
@@ -181,6 +182,11 @@ pub(super) fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Resul
         "deinterleave" => Op::Deinterleave,
         "interleave" => Op::Interleave,
         "permute" => Op::Permute,
+        "lookup" => {
+            let name = part(0)?;
+            let mut all = Table::ALL.into_iter();
+            Op::Lookup(all.find(|t| format!("{t:?}") == name).ok_or_else(unknown)?)
+        }
         "routine" | "host_call" => {
             let words: &[&str] = if head == "routine" {
                 &[&["routine"], &parts[..]].concat()

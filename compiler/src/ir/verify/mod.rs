@@ -204,6 +204,7 @@ impl Verifier<'_> {
             | Op::InsertDyn
             | Op::Shuffle(_)
             | Op::Builtin(_)
+            | Op::Lookup(_)
             | Op::Routine(_, _) => self.check_value(&operands),
             Op::GlobalAddr(_)
             | Op::LocalAddr(_)

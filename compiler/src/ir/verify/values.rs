@@ -150,6 +150,13 @@ impl Verifier<'_> {
                     "a lane-wise built-in has one lane count",
                 )
             }
+            Op::Lookup(_) => {
+                o.counts(1, 1)?;
+                is(
+                    args[0].scalar == Scalar::I64 && results[0] == args[0].with_scalar(Scalar::F64),
+                    "a table gives f64 by i64",
+                )
+            }
             Op::Routine(routine, format) => {
                 let target = routine.target(*format);
                 o.counts(target.arity() + 1, 1)?;

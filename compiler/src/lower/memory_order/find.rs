@@ -438,6 +438,7 @@ fn is_element_wise(func: &Function, inst: Inst) -> bool {
         | Op::Binary(..)
         | Op::Fma
         | Op::Rounded(..)
+        | Op::Lookup(_)
         | Op::ICmp(_)
         | Op::FCmp(_)
         | Op::Select

@@ -107,6 +107,7 @@ impl Isel<'_> {
             if block == self.func.entry() {
                 self.parameters()?;
             }
+            self.numbers.clear();
             for &inst in &self.func.blocks[block].insts {
                 self.m.loc = self.func.insts[inst].loc;
                 self.visit(inst)?;

@@ -11,6 +11,7 @@
 //! - `scalar.rs`: arithmetic of one lane in general registers.
 //! - `float.rs`, `integer.rs`: lane-wise arithmetic of vectors and of floating-point scalars.
 //! - `logic.rs`: bitwise operations of vectors, several in one.
+//! - `lookup.rs`: numbers from tables.
 //! - `convert.rs`: conversions. `lanes.rs`: lanes that move, parts that are joined and split;
 //!   `bytes.rs`: bytes that move without AVX512_VBMI; `transpose.rs`: lanes and elements that
 //!   change places.
@@ -30,6 +31,7 @@ mod float;
 mod integer;
 mod lanes;
 mod logic;
+mod lookup;
 mod masks;
 mod memory;
 mod scalar;
@@ -70,6 +72,8 @@ pub struct Isel<'a> {
     words: HashMap<(VReg, u32), VReg>,
     blocks: SecondaryMap<Block, Option<MachineBlock>>,
     pool: Pool,
+    /// The low four bits of lanes of vectors, of those that this block has had looked up.
+    numbers: HashMap<VReg, lookup::Numbers>,
     frame: FrameLayout,
     /// The longest vectors that are used.
     used: Size,
@@ -106,6 +110,7 @@ pub fn select(
         words: HashMap::new(),
         blocks: SecondaryMap::with_capacity(func.blocks.len()),
         pool: Pool::default(),
+        numbers: HashMap::new(),
         frame: FrameLayout::new(func)?,
         used: Size::V128,
     };
@@ -194,6 +199,7 @@ impl Isel<'_> {
             Op::Insert(lane) => self.insert(args[0], args[1], *lane)?,
             Op::ExtractDyn => self.extract_dyn(args[0], args[1])?,
             Op::Shuffle(lanes) => self.shuffle(args[0], args[1], lanes, ty())?,
+            Op::Lookup(table) => self.lookup(*table, args[0], ty())?,
             Op::Permute => self.permute(args[0], args[1], ty())?,
             Op::Deinterleave | Op::Interleave => return self.turned(inst),
             Op::LaneIds => self.lane_ids(ty()),
