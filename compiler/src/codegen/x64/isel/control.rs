@@ -104,10 +104,10 @@ impl Isel<'_> {
             self.m.cold = cold[block];
             self.m.switch_to(self.blocks[block].expect("made above"));
             self.words.clear();
+            self.numbers.clear();
             if block == self.func.entry() {
                 self.parameters()?;
             }
-            self.numbers.clear();
             for &inst in &self.func.blocks[block].insts {
                 self.m.loc = self.func.insts[inst].loc;
                 self.visit(inst)?;
