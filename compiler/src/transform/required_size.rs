@@ -1,8 +1,8 @@
 //! What follows from the work-group size that a kernel requires.
 //!
 //! Queries of the enqueued size are constants, and so are local ids where the size is 1. And a
-//! comparison is made of what is the same for the whole work-group, where it can be: matrix products
-//! in tiles ask
+//! comparison is made of what is the same for the whole work-group, where it can be: matrix
+//! products in tiles ask
 //!
 //! ```text
 //! local_id * items + group_id * tile < size / tile * tile

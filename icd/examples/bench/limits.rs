@@ -1,6 +1,6 @@
 //! What the machine can do at most: multiply-adds of single precision, copying, and adding what two
-//! streams have to a third, which is more memory than the cache has where copying is not. Measured by
-//! code of this program, on all cores at once, in the same run as the kernels.
+//! streams have to a third, which is more memory than the cache has where copying is not. Measured
+//! by code of this program, on all cores at once, in the same run as the kernels.
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -113,9 +113,9 @@ impl Isel<'_> {
         self.lane(value, lane).map(Repr::Scalar)
     }
 
-    /// A lane of 8 or 16 bits, zero-extended, out of the eight bytes round it in a general register,
-    /// which others are taken out of, too: `vpextrb` is two operations of the few that vectors are
-    /// moved by.
+    /// A lane of 8 or 16 bits, zero-extended, out of the eight bytes round it in a general
+    /// register, which others are taken out of, too: `vpextrb` is two operations of the few that
+    /// vectors are moved by.
     fn narrow_lane(&mut self, part: VReg, lane: u32, scalar: Scalar) -> VReg {
         let offset = lane * scalar.bytes();
         let (number, bit) = (offset / 8, i64::from(offset % 8) * 8);
