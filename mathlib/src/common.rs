@@ -81,7 +81,8 @@ pub fn smoothstep<F: Float>(lo: F, hi: F, x: F) -> F {
     let near = (hi - lo).abs().lt(infinity(x));
     let unit = F::select(near, x.lit(1.0), x.lit(0.5));
     let low = lo * unit;
-    let q = (x * unit - low) / (hi * unit - low);
+    // The products are exact, or far below the other edge.
+    let q = x.fma(unit, -low) / hi.fma(unit, -low);
     // Beside an infinite edge the quotient may be none, for which a clamp has 0.
     let t = fclamp(q, x.lit(0.0), x.lit(1.0));
     let t = F::select(q.is_nan() & x.ge(hi), x.lit(1.0), t);
