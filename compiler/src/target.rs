@@ -41,11 +41,11 @@ pub struct Target {
     pub masks: Masks,
     /// Loads from an address for each lane, of 32 and 64 bits.
     pub gathers: bool,
-    /// Whether these take longer than to load each lane, unless there is a mask: two to three times
-    /// as long on processors of AMD (measured on Zen 3).
+    /// Whether those of AVX2 take longer than to load each lane, unless there is a mask: two to
+    /// three times as long on processors of AMD (measured on Zen 3).
     pub slow_gathers: bool,
-    /// Whether stores under a mask in a vector take longer than to store each lane: three times as
-    /// long, likewise.
+    /// Whether stores under a mask that is a vector take longer than to store each lane: three
+    /// times as long, likewise.
     pub slow_masked_stores: bool,
     /// Stores to an address for each lane, of 32 and 64 bits.
     pub scatters: bool,
@@ -156,6 +156,7 @@ impl Target {
         match (avx2, avx512) {
             (true, true) => Target {
                 slow_gathers: is_amd(),
+                slow_masked_stores: is_amd(),
                 popcounts: has!("avx512vpopcntdq"),
                 small_popcounts: has!("avx512bitalg"),
                 byte_permutes: has!("avx512vbmi"),
@@ -194,7 +195,7 @@ impl Target {
             least if least == self.isa => self,
             Isa::Avx2 => Target {
                 slow_gathers: self.slow_gathers,
-                slow_masked_stores: self.slow_gathers,
+                slow_masked_stores: self.slow_masked_stores,
                 ..Target::avx2()
             },
             _ => Target::cranelift(),

@@ -261,7 +261,8 @@ impl Isel<'_> {
             return self.scatter_strided(address, values, mask, access);
         };
         let base = self.amode(address)?;
-        if self.target.slow_masked_stores && mask.is_none() && !close.is_whole() {
+        let is_masked = mask.is_none() && !close.is_whole();
+        if self.target.slow_masked_stores && !self.is_avx512() && is_masked {
             return self.store_each_strided(base, values, mask, access);
         }
         let masks = self.close_masks(close, mask)?;
