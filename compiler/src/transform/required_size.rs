@@ -141,7 +141,8 @@ impl Parts {
         let of = |n: usize| self.rest(func, data.args[n], k, depth - 1);
         let most = match data.op {
             Op::Const(bits) => bits,
-            Op::DimQuery(DimQuery::LocalId, d) => u64::from(self.size[usize::from(d)] - 1),
+            // A module may require a size of 0, which no launch has.
+            Op::DimQuery(DimQuery::LocalId, d) => self.size[usize::from(d)].checked_sub(1)?.into(),
             Op::Binary(BinOp::IAdd, _) => of(0)? + of(1)?,
             Op::Binary(BinOp::IMul | BinOp::Shl, _) => {
                 let by = func.as_const(data.args[1])?;
@@ -239,6 +240,8 @@ mod tests {
 
     #[test]
     fn what_depends_on_the_rest_stays() {
+        // A size that no launch has.
+        assert!(compared("icmp.slt x, b", [0, 0, 0]).contains("v11"));
         // It may be 8, and so the next multiple.
         assert!(compared("icmp.slt x, b", [5, 2, 1]).contains("v11"));
         // Whether it is zero decides.
