@@ -100,7 +100,11 @@ pub fn min_normal<F: Float>(like: F) -> F {
 
 /// A polynomial with the constant term first, by Horner's rule.
 pub fn poly<F: Float>(x: F, coefficients: &[f64]) -> F {
-    let mut terms = coefficients.iter().rev();
+    horner(x, coefficients.iter().rev())
+}
+
+/// With the constant term last.
+fn horner<'a, F: Float>(x: F, mut terms: impl Iterator<Item = &'a f64>) -> F {
     let first = x.lit(*terms.next().expect("a polynomial has a coefficient"));
     terms.fold(first, |sum, &c| sum.fma(x, x.lit(c)))
 }
@@ -108,10 +112,9 @@ pub fn poly<F: Float>(x: F, coefficients: &[f64]) -> F {
 /// [`poly`] as two of half the length, for a function so long that what it waits for takes longer
 /// than what it does. `square` is that of x.
 pub fn poly_even_odd<F: Float>(x: F, square: F, coefficients: &[f64]) -> F {
-    let every_other =
-        |from: usize| -> Vec<f64> { coefficients.iter().skip(from).step_by(2).copied().collect() };
-    let odd = poly(square, &every_other(1));
-    odd.fma(x, poly(square, &every_other(0)))
+    let every_other = |from: usize| coefficients[from..].iter().step_by(2).rev();
+    let odd = horner(square, every_other(1));
+    odd.fma(x, horner(square, every_other(0)))
 }
 
 /// [`poly`] with coefficients by format.

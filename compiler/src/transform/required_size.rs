@@ -137,6 +137,10 @@ impl Parts {
         if self.zeros[value] >= k {
             return Some(0);
         }
+        // In a type that 2^k is too large for, the rest would wrap, or be negative.
+        if k >= func.ty(value).scalar.bits() {
+            return None;
+        }
         let data = &func.insts[func.def_inst(value).filter(|_| depth > 0)?];
         let of = |n: usize| self.rest(func, data.args[n], k, depth - 1);
         let most = match data.op {
@@ -236,6 +240,25 @@ mod tests {
         }
         let line = compared("icmp.sgt b, x", [4, 2, 1]);
         assert!(line.contains("icmp.slt"), "{line}");
+    }
+
+    #[test]
+    fn a_rest_that_wraps_stays() {
+        let text = "func \"f\" (i32, ptr) -> () {\nblock0(n: i32, p: ptr):\n  \
+             l: i64 = dim_query.local_id.0\n  narrow: i8 = convert.trunc.rte l\n  \
+             x: i32 = convert.sext.rte narrow\n  tile: i32 = const 256\n  \
+             q: i32 = sdiv n, tile\n  b: i32 = imul q, tile\n  c: i1 = icmp.slt x, b\n  \
+             s: i32 = select c, n, x\n  store.global.align4 p, s\n  ret\n}";
+        let module = parse::module(text).unwrap();
+        let func = module.functions.values().next().unwrap();
+        // From 128 on the sign changes.
+        assert!(!run(&mut func.clone(), [200, 1, 1]));
+        assert!(run(&mut func.clone(), [128, 1, 1]));
+        let mut wide = parse::module(&text.replace("i8", "i16")).unwrap();
+        assert!(run(
+            wide.functions.values_mut().next().unwrap(),
+            [200, 1, 1]
+        ));
     }
 
     #[test]
