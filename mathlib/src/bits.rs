@@ -145,13 +145,20 @@ pub fn split_normal<F: Float>(x: F) -> (F, F::Int) {
 /// Set in lanes that are not positive normal numbers: zero, denormals, negative ones, infinity and
 /// NaN.
 pub fn not_positive_normal<F: Float>(x: F) -> F::Mask {
+    let least = x
+        .format()
+        .pick(f64::from(f32::MIN_POSITIVE), f64::MIN_POSITIVE);
+    not_between(x, least, f64::INFINITY)
+}
+
+/// Set in lanes that are not in `[least, most)`, of positive numbers of the format.
+pub fn not_between<F: Float>(x: F, least: f64, most: f64) -> F::Mask {
     let format = x.format();
-    let width = format.mantissa_bits();
+    let encoding = |v: f64| format.pick(u64::from((v as f32).to_bits()), v.to_bits());
     // Moved so that the encodings wanted are the smallest signed integers.
     let bottom = 1u64 << (format.bits() - 1);
-    let start = bottom - (1 << width);
-    let exponents = (bottom >> width) - 2;
-    let last = bottom + (exponents << width) - 1;
+    let start = bottom - encoding(least);
+    let last = bottom + (encoding(most) - encoding(least)) - 1;
     let bits = x.to_bits();
     (bits + bits.lit(start)).sgt(bits.lit(last))
 }

@@ -2,6 +2,7 @@
 
 use crate::bits::{copysign, infinity};
 use crate::number::Float;
+use crate::routine::Routine;
 
 /// To the nearest integer, ties away from zero.
 pub fn round<F: Float>(x: F) -> F {
@@ -77,6 +78,19 @@ pub fn step<F: Float>(edge: F, x: F) -> F {
 
 /// Hermite interpolation from 0 at `lo` to 1 at `hi`.
 pub fn smoothstep<F: Float>(lo: F, hi: F, x: F) -> F {
+    let distance = hi - lo;
+    let t = fclamp((x - lo) / distance, x.lit(0.0), x.lit(1.0));
+    let unusual = !distance.abs().lt(infinity(x));
+    lo.rare3([hi, x], unusual, hermite(t), Routine::Smoothstep)
+}
+
+/// From 0 at 0 to 1 at 1, level at both.
+fn hermite<F: Float>(t: F) -> F {
+    (t * t) * t.fma(t.lit(-2.0), t.lit(3.0))
+}
+
+/// [`smoothstep`] between any edges: what the routine is.
+pub(crate) fn smoothstep_between_any<F: Float>(lo: F, hi: F, x: F) -> F {
     // Edges too far apart are halved, so that their distance is no infinity.
     let near = (hi - lo).abs().lt(infinity(x));
     let unit = F::select(near, x.lit(1.0), x.lit(0.5));
@@ -85,8 +99,7 @@ pub fn smoothstep<F: Float>(lo: F, hi: F, x: F) -> F {
     let q = x.fma(unit, -low) / hi.fma(unit, -low);
     // Beside an infinite edge the quotient may be none, for which a clamp has 0.
     let t = fclamp(q, x.lit(0.0), x.lit(1.0));
-    let t = F::select(q.is_nan() & x.ge(hi), x.lit(1.0), t);
-    (t * t) * t.fma(t.lit(-2.0), t.lit(3.0))
+    hermite(F::select(q.is_nan() & x.ge(hi), x.lit(1.0), t))
 }
 
 /// x + (y - x) a.

@@ -288,7 +288,7 @@ functions! {
     HalfLog10 "half_log10" Unary log::log10, Absent, Ulp(8192.0), Absent;
     HalfPowr "half_powr" Binary relaxed::half_powr, Absent, Ulp(8192.0), Absent;
     HalfRecip "half_recip" Unary reciprocal, Absent, Ulp(8192.0), Absent;
-    HalfRsqrt "half_rsqrt" Unary root::rsqrt, Absent, Ulp(8192.0), Absent;
+    HalfRsqrt "half_rsqrt" Unary root::rough_rsqrt, Absent, Ulp(8192.0), Absent;
     HalfSin "half_sin" Unary relaxed::half_sin, Absent, Ulp(8192.0), Absent;
     HalfSqrt "half_sqrt" Unary Float::sqrt, Absent, Ulp(8192.0), Absent;
     HalfTan "half_tan" Unary relaxed::half_tan, Absent, Ulp(8192.0), Absent;
@@ -302,7 +302,7 @@ functions! {
     NativeLog10 "native_log10" Unary relaxed::native_log10, Absent, Any, Absent;
     NativePowr "native_powr" Binary relaxed::native_powr, Absent, Any, Absent;
     NativeRecip "native_recip" Unary reciprocal, Absent, Any, Absent;
-    NativeRsqrt "native_rsqrt" Unary root::rsqrt, Absent, Any, Absent;
+    NativeRsqrt "native_rsqrt" Unary root::rough_rsqrt, Absent, Any, Absent;
     NativeSin "native_sin" Unary relaxed::native_sin, Absent, Any, Absent;
     NativeSqrt "native_sqrt" Unary Float::sqrt, Absent, Any, Absent;
     NativeTan "native_tan" Unary relaxed::native_tan, Absent, Any, Absent;

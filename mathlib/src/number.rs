@@ -171,6 +171,8 @@ pub trait Float:
     fn rare1(self, mask: Self::Mask, fast: Self, r: Routine) -> Self;
     /// `r(self, y)` in lanes where `mask` is set, else `fast`.
     fn rare2(self, y: Self, mask: Self::Mask, fast: Self, r: Routine) -> Self;
+    /// `r(self, y, z)` in lanes where `mask` is set, else `fast`.
+    fn rare3(self, rest: [Self; 2], mask: Self::Mask, fast: Self, r: Routine) -> Self;
     /// `r(self, y)` in lanes where `mask` is set, else `fast`, for a routine with an integer
     /// result.
     fn rare2_int(self, y: Self, mask: Self::Mask, fast: Self::Int, r: Routine) -> Self::Int;
@@ -201,7 +203,7 @@ pub trait Float:
 }
 
 macro_rules! plain {
-    ($float:ty, $uint:ty, $sint:ty, $format:ident, $f1:ident, $f2:ident, $i2:ident) => {
+    ($float:ty, $uint:ty, $sint:ty, $format:ident, $f1:ident, $f2:ident, $f3:ident, $i2:ident) => {
         impl Int for Wrapping<$uint> {
             type Mask = bool;
 
@@ -300,6 +302,13 @@ macro_rules! plain {
                     _ => unreachable!("{r:?} does not take two {:?}", Format::$format),
                 }
             }
+            fn rare3(self, [y, z]: [Self; 2], mask: bool, fast: Self, r: Routine) -> Self {
+                match r.target(Format::$format) {
+                    Target::$f3(f) if mask => f(self, y, z),
+                    Target::$f3(_) => fast,
+                    _ => unreachable!("{r:?} does not take three {:?}", Format::$format),
+                }
+            }
             fn rare2_int(self, y: Self, mask: bool, fast: Self::Int, r: Routine) -> Self::Int {
                 match r.target(Format::$format) {
                     Target::$i2(f) if mask => Wrapping(f(self, y) as $uint),
@@ -311,5 +320,23 @@ macro_rules! plain {
     };
 }
 
-plain!(f32, u32, i32, F32, F32ToF32, F32F32ToF32, F32F32ToI32);
-plain!(f64, u64, i64, F64, F64ToF64, F64F64ToF64, F64F64ToI64);
+plain!(
+    f32,
+    u32,
+    i32,
+    F32,
+    F32ToF32,
+    F32F32ToF32,
+    F32F32F32ToF32,
+    F32F32ToI32
+);
+plain!(
+    f64,
+    u64,
+    i64,
+    F64,
+    F64ToF64,
+    F64F64ToF64,
+    F64F64F64ToF64,
+    F64F64ToI64
+);

@@ -1,26 +1,33 @@
 //! `rsqrt`, `cbrt` and `hypot`.
 
-use crate::bits::{copysign, from_int, infinity, not_positive_normal, poly, to_int};
+use crate::bits::{copysign, from_int, infinity, not_between, not_positive_normal, poly, to_int};
 use crate::number::{Float, Format, Int};
 use crate::routine::Routine;
 
-/// 1 / sqrt(x) of a positive normal number: a guess from the encoding (within 3.5 %), improved by
-/// iterations, which are shorter than a root and a division.
+/// 1 / sqrt(x) of a positive normal number: a guess from the encoding, improved by iterations,
+/// which are shorter than a root and a division.
 fn inverse_root<F: Float>(x: F) -> F {
-    let guess = x.int_lit(x.format().pick(0x5f37_59df, 0x5fe6_eb50_c7b5_37a9));
-    let mut y = F::from_bits(guess - x.to_bits().shr(1));
-    // Householder's: with h = 1 - x y^2 the root is y (1 + h/2 + 3 h^2/8 + 5 h^3/16 ...). For
-    // `float` first of third order, with the coefficients by which the error is least for such
-    // guesses (2^-15), then Newton's; for `double` both of fourth order.
-    let steps: [&[f64]; 2] = match x.format() {
-        Format::F32 => [&[0.5011, 0.3767], &[0.5]],
-        Format::F64 => [&[0.5, 0.375, 0.3125]; 2],
+    let y = rough_inverse_root(x);
+    improved(y, (x * y).fma(-y, x.lit(1.0)))
+}
+
+/// [`inverse_root`] within 2^-10.1.
+fn rough_inverse_root<F: Float>(x: F) -> F {
+    // Newton's iteration is y (3 - x y^2) / 2. A guess of y cbrt(1/2) makes a product less of it,
+    // y (c - x y^2), with the constants by which the error is least.
+    let guess = x.int_lit(x.format().pick(0x5f0b_3893, 0x5fe1_6712_7493_5000));
+    let y = F::from_bits(guess - x.to_bits().shr(1));
+    y * (x * y).fma(-y, x.lit(1.890_990_153_7))
+}
+
+/// y / sqrt(1 - h) for an h of the rough inverse root, below 2^-9.1.
+fn improved<F: Float>(y: F, h: F) -> F {
+    // Householder's iteration: 1 + h/2 + 3 h^2/8 + 5 h^3/16 ...
+    let coefficients: &[f64] = match y.format() {
+        Format::F32 => &[0.5, 0.375],
+        Format::F64 => &[0.5, 0.375, 0.3125, 0.273_437_5, 0.246_093_75],
     };
-    for coefficients in steps {
-        let h = (x * y).fma(-y, x.lit(1.0));
-        y = (y * h).fma(poly(h, coefficients), y);
-    }
-    y
+    (y * h).fma(poly(h, coefficients), y)
 }
 
 /// The square root of v + low as the sum of two, for a positive normal v and a low below an ulp of
@@ -31,17 +38,26 @@ pub(crate) fn short_root_of_sum<F: Float>(v: F, low: F) -> (F, F) {
     (r, (y * v.lit(0.5)) * ((-r).fma(r, v) + low))
 }
 
-/// The square root of a positive normal number or zero, within an ulp. Shorter than the
+/// The square root of a positive normal number or zero, within 1.1 ulp. Shorter than the
 /// instruction.
 pub(crate) fn short_root<F: Float>(x: F) -> F {
-    let y = inverse_root(x);
+    let y = rough_inverse_root(x);
     let r = x * y;
-    (y * x.lit(0.5)).fma((-r).fma(r, x), r)
+    improved(r, r.fma(-y, x.lit(1.0)))
 }
 
 /// 1 / sqrt(x).
 pub fn rsqrt<F: Float>(x: F) -> F {
     x.rare1(not_positive_normal(x), inverse_root(x), Routine::Rsqrt)
+}
+
+/// `half_rsqrt` and `native_rsqrt`, within 2^-14.9: an iteration of third order from the guess that
+/// is best for it, with the coefficients by which the error is least. Of `float` alone.
+pub fn rough_rsqrt<F: Float>(x: F) -> F {
+    let y = F::from_bits(x.int_lit(0x5f37_59df) - x.to_bits().shr(1));
+    let h = (x * y).fma(-y, x.lit(1.0));
+    let rough = (y * h).fma(poly(h, &[0.5011, 0.3767]), y);
+    x.rare1(not_positive_normal(x), rough, Routine::Rsqrt)
 }
 
 /// The cube root. By way of its inverse, whose iterations divide by nothing.
@@ -132,6 +148,6 @@ fn scaling<F: Float>(largest: F) -> (F, F) {
 pub fn hypot<F: Float>(x: F, y: F) -> F {
     let sum = x.fma(x, y * y);
     let (least, most) = x.format().pick((-90, 120), (-900, 1000));
-    let in_range = sum.gt(x.lit(2f64.powi(least))) & sum.lt(x.lit(2f64.powi(most)));
-    x.rare2(y, !in_range, short_root(sum), Routine::Hypot)
+    let unusual = not_between(sum, 2f64.powi(least), 2f64.powi(most));
+    x.rare2(y, unusual, short_root(sum), Routine::Hypot)
 }

@@ -5,7 +5,7 @@
 //! a code generator may call it for all lanes when one lane needs it, and select.
 
 use crate::number::Format;
-use crate::scalar::{gamma, log, pow, rem, root, trig};
+use crate::scalar::{common, gamma, log, pow, rem, root, trig};
 
 /// Where a routine is and what it takes. All are C ABI functions of scalars, pure, never unwinding;
 /// integer results have the width of the float.
@@ -15,12 +15,16 @@ pub enum Target {
     F32ToF32(extern "C" fn(f32) -> f32),
     /// `float f(float, float)`
     F32F32ToF32(extern "C" fn(f32, f32) -> f32),
+    /// `float f(float, float, float)`
+    F32F32F32ToF32(extern "C" fn(f32, f32, f32) -> f32),
     /// `int f(float, float)`
     F32F32ToI32(extern "C" fn(f32, f32) -> i32),
     /// `double f(double)`
     F64ToF64(extern "C" fn(f64) -> f64),
     /// `double f(double, double)`
     F64F64ToF64(extern "C" fn(f64, f64) -> f64),
+    /// `double f(double, double, double)`
+    F64F64F64ToF64(extern "C" fn(f64, f64, f64) -> f64),
     /// `long f(double, double)`
     F64F64ToI64(extern "C" fn(f64, f64) -> i64),
 }
@@ -31,17 +35,20 @@ impl Target {
         match self {
             Target::F32ToF32(f) => f as usize,
             Target::F32F32ToF32(f) => f as usize,
+            Target::F32F32F32ToF32(f) => f as usize,
             Target::F32F32ToI32(f) => f as usize,
             Target::F64ToF64(f) => f as usize,
             Target::F64F64ToF64(f) => f as usize,
+            Target::F64F64F64ToF64(f) => f as usize,
             Target::F64F64ToI64(f) => f as usize,
         }
     }
 
-    /// The number of arguments: one or two floats.
+    /// The number of arguments: one to three floats.
     pub fn arity(self) -> usize {
         match self {
             Target::F32ToF32(_) | Target::F64ToF64(_) => 1,
+            Target::F32F32F32ToF32(_) | Target::F64F64F64ToF64(_) => 3,
             _ => 2,
         }
     }
@@ -89,11 +96,13 @@ pub enum Routine {
     RemquoQuotient,
     /// `lgamma` where it is small and its argument negative.
     Lgamma,
+    /// `smoothstep` between edges whose distance is no finite number.
+    Smoothstep,
 }
 
 impl Routine {
     /// Every routine.
-    pub const ALL: [Routine; 17] = [
+    pub const ALL: [Routine; 18] = [
         Routine::SinLarge,
         Routine::CosLarge,
         Routine::TanLarge,
@@ -111,6 +120,7 @@ impl Routine {
         Routine::Remainder,
         Routine::RemquoQuotient,
         Routine::Lgamma,
+        Routine::Smoothstep,
     ];
 
     /// The symbol generated code refers to.
@@ -143,12 +153,16 @@ impl Routine {
             Remainder "remainder",
             RemquoQuotient "remquo_quotient",
             Lgamma "lgamma",
+            Smoothstep "smoothstep",
         )
     }
 
     /// The entry point for a format.
     pub fn target(self, format: Format) -> Target {
-        use Target::{F32F32ToF32, F32F32ToI32, F32ToF32, F64F64ToF64, F64F64ToI64, F64ToF64};
+        use Target::{
+            F32F32F32ToF32, F32F32ToF32, F32F32ToI32, F32ToF32, F64F64F64ToF64, F64F64ToF64,
+            F64F64ToI64, F64ToF64,
+        };
         match self {
             Routine::SinLarge => format.pick(F32ToF32(trig::sin_f32), F64ToF64(trig::sin_f64)),
             Routine::CosLarge => format.pick(F32ToF32(trig::cos_f32), F64ToF64(trig::cos_f64)),
@@ -177,6 +191,10 @@ impl Routine {
             Routine::Lgamma => {
                 format.pick(F32ToF32(gamma::lgamma_f32), F64ToF64(gamma::lgamma_f64))
             }
+            Routine::Smoothstep => format.pick(
+                F32F32F32ToF32(common::smoothstep_f32),
+                F64F64F64ToF64(common::smoothstep_f64),
+            ),
         }
     }
 }

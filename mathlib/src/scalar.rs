@@ -1,5 +1,6 @@
 //! The out-of-line routines, in plain scalar Rust. [`crate::routine`] is the table of them.
 
+pub(crate) mod common;
 pub(crate) mod gamma;
 pub(crate) mod log;
 pub(crate) mod pow;

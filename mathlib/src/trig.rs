@@ -328,28 +328,31 @@ fn tan_kernel_pi<F: Float>(r: F) -> (F, F) {
     (r.fma(PI.high(r), r * rest), d)
 }
 
-/// sin(pi r) for |r| <= 1/2.
+/// sin(pi r) for |r| <= 1/2. As for the sine, rounding might lead beyond 1.
 fn sine_pi<F: Float>(r: F) -> F {
     let z = r * r;
     let rest = z.fma(poly2(z, &SINE_PI_F32, &SINE_PI_F64), PI.low(r));
-    // As for the sine, rounding might lead beyond 1.
-    clamp(r.fma(PI.high(r), r * rest), -1.0, 1.0)
+    r.fma(PI.high(r), r * rest)
 }
 
 /// sin(pi x).
 pub fn sinpi<F: Float>(x: F) -> F {
-    let y = modulo_2(x);
-    let a = y.abs();
-    let mirrored = x.lit(1.0) - a;
-    let r = F::select(a.lt(mirrored), a, mirrored);
-    // Zeros have the sign of x.
-    let sign = sign_bit(F::select(r.eq(x.lit(0.0)), x, y));
-    xor_sign(sine_pi(r), sign)
+    let y = modulo_2(x.abs());
+    let r = y.abs();
+    let mirrored = x.lit(1.0) - r;
+    let r = F::select(r.lt(mirrored), r, mirrored);
+    // The sine of |x| has the sign of y, but that zeros are positive. Less 1, the encoding of 0
+    // alone is negative.
+    let is_zero = r.to_bits() - r.to_bits().lit(1);
+    let s = sine_pi(r);
+    let s = F::select(s.gt(x.lit(1.0)), x.lit(1.0), s);
+    let sign = x.to_bits() ^ (y.to_bits() & !is_zero);
+    xor_sign(s, sign & sign_bit(x.lit(-0.0)))
 }
 
 /// cos(pi x) = sin(pi (1/2 - |x|)), whose zeros are +0, as the specification wants.
 pub fn cospi<F: Float>(x: F) -> F {
-    sine_pi(x.lit(0.5) - modulo_2(x).abs())
+    clamp(sine_pi(x.lit(0.5) - modulo_2(x).abs()), -1.0, 1.0)
 }
 
 /// tan(pi x).

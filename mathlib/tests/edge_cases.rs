@@ -108,7 +108,16 @@ fn rootn() {
 
 #[test]
 fn pi_functions() {
-    for n in [1.0, 2.0, 3.0, 1e6, 1e6 + 1.0] {
+    for sign in [1.0, -1.0] {
+        both(Func::Sinpi, &[sign * 0.0], sign * 0.0);
+        both(Func::Cospi, &[sign * 0.0], 1.0);
+        both(Func::Tanpi, &[sign * 0.0], sign * 0.0);
+        both(Func::Sinpi, &[sign * 1e30], sign * 0.0);
+        for of_pi in [Func::Sinpi, Func::Cospi, Func::Tanpi] {
+            both(of_pi, &[sign * INF], NAN);
+        }
+    }
+    for n in [1.0, 2.0, 3.0, 4.0, 1e6, 1e6 + 1.0] {
         both(Func::Sinpi, &[n], 0.0);
         both(Func::Sinpi, &[-n], -0.0);
         both(Func::Cospi, &[n + 0.5], 0.0);

@@ -77,7 +77,7 @@ impl<T: Int<Mask = bool>> Int for Lanes<T> {
 }
 
 macro_rules! float_lanes {
-    ($float:ty, $uint:ty, $f1:ident, $f2:ident, $i2:ident) => {
+    ($float:ty, $uint:ty, $f1:ident, $f2:ident, $f3:ident, $i2:ident) => {
         impl Float for Lanes<$float> {
             type Mask = Lanes<bool>;
             type Int = Lanes<Wrapping<$uint>>;
@@ -157,6 +157,13 @@ macro_rules! float_lanes {
                     fast
                 }
             }
+            fn rare3(self, [y, z]: [Self; 2], mask: Lanes<bool>, fast: Self, r: Routine) -> Self {
+                let Target::$f3(f) = r.target(self.format()) else {
+                    panic!("{r:?}")
+                };
+                let slow = zip(zip(self, y, |x, y| (x, y)), z, |(x, y), z| f(x, y, z));
+                select(mask, slow, fast)
+            }
             fn rare2_int(
                 self,
                 y: Self,
@@ -174,8 +181,8 @@ macro_rules! float_lanes {
     };
 }
 
-float_lanes!(f32, u32, F32ToF32, F32F32ToF32, F32F32ToI32);
-float_lanes!(f64, u64, F64ToF64, F64F64ToF64, F64F64ToI64);
+float_lanes!(f32, u32, F32ToF32, F32F32ToF32, F32F32F32ToF32, F32F32ToI32);
+float_lanes!(f64, u64, F64ToF64, F64F64ToF64, F64F64F64ToF64, F64F64ToI64);
 
 /// One lane of arguments or results.
 fn lane<T>(value: Value<Lanes<T>>, i: usize) -> Value<T>

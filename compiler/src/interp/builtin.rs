@@ -215,9 +215,11 @@ pub(super) fn routine(target: Target, args: &[u64]) -> u64 {
     match target {
         Target::F32ToF32(f) => f(single(0)).to_bits().into(),
         Target::F32F32ToF32(f) => f(single(0), single(1)).to_bits().into(),
+        Target::F32F32F32ToF32(f) => f(single(0), single(1), single(2)).to_bits().into(),
         Target::F32F32ToI32(f) => u64::from(f(single(0), single(1)) as u32),
         Target::F64ToF64(f) => f(double(0)).to_bits(),
         Target::F64F64ToF64(f) => f(double(0), double(1)).to_bits(),
+        Target::F64F64F64ToF64(f) => f(double(0), double(1), double(2)).to_bits(),
         Target::F64F64ToI64(f) => f(double(0), double(1)) as u64,
     }
 }

@@ -470,10 +470,13 @@ impl<'m> Interpreter<'m> {
                 return Ok(());
             }
             Op::Routine(routine, format) => {
-                let (mask, args) = data.args.split_last().expect("a routine has a mask");
-                let mut lanes = result(lanes_of(0));
+                let (args, rest) = data.args.split_at(routine.target(*format).arity());
+                let &[elsewhere, mask] = rest else {
+                    unreachable!("verified")
+                };
+                let mut lanes = Lanes::from_slice(frame.get(elsewhere));
                 for (l, lane) in lanes.iter_mut().enumerate() {
-                    if frame.get(*mask)[l] != 0 {
+                    if frame.get(mask)[l] != 0 {
                         let args: SmallVec<[u64; 2]> =
                             args.iter().map(|&a| frame.get(a)[l]).collect();
                         *lane = builtin::routine(routine.target(*format), &args);

@@ -158,7 +158,7 @@ block0(v0: ptr, v1: i1x4):
   v7: i32x4 = atomic_rmw.add.global.device.relaxed.masked v0, v6, v1
   v8: i1 = any_true v1
   v9: f32x4 = convert.s_to_f.rte v2
-  v10: f32x4 = routine.Fmod.F32 v9, v9, v1
+  v10: f32x4 = routine.Fmod.F32 v9, v9, v9, v1
   ret v7, v8
 }
 "#;

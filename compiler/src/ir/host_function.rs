@@ -57,9 +57,11 @@ impl HostFunction {
             Routine(routine, format) => match routine.target(format) {
                 Target::F32ToF32(_) => (&[F32], Some(F32)),
                 Target::F32F32ToF32(_) => (&[F32, F32], Some(F32)),
+                Target::F32F32F32ToF32(_) => (&[F32, F32, F32], Some(F32)),
                 Target::F32F32ToI32(_) => (&[F32, F32], Some(I32)),
                 Target::F64ToF64(_) => (&[F64], Some(F64)),
                 Target::F64F64ToF64(_) => (&[F64, F64], Some(F64)),
+                Target::F64F64F64ToF64(_) => (&[F64, F64, F64], Some(F64)),
                 Target::F64F64ToI64(_) => (&[F64, F64], Some(I64)),
             },
             FRem(Format::F32) | FScale(Format::F32) => (&[F32, F32], Some(F32)),

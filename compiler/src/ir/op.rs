@@ -681,8 +681,9 @@ pub enum Op {
     Interleave,
     /// `i64 -> f64`, lane-wise: the entry of a table that the low four bits say. Made by `lower`.
     Lookup(brolga_mathlib::Table),
-    /// `T... , mask -> T` (or the integer of `T`'s width): a scalar routine of `brolga-mathlib`,
-    /// called for each lane whose mask bit is set; 0 elsewhere. Pure. Made by `lower`.
+    /// `T... , U, mask -> U`, where `U` is `T` or the integer of its width: a scalar routine of
+    /// `brolga-mathlib`, called for each lane whose mask bit is set; elsewhere the lane of the last
+    /// operand but one. Pure. Made by `lower`.
     Routine(brolga_mathlib::Routine, brolga_mathlib::Format),
     /// Operands and result by [`HostFunction::signature`]: a call of a function of this process.
     /// Made by `lower`.

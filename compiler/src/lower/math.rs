@@ -7,6 +7,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 use brolga_mathlib::bits::{of_small_int, scale};
 use brolga_mathlib::parts::ldexp_in_steps;
 use brolga_mathlib::{Float, Format, Int, Mask, Routine, Table};
+use smallvec::{SmallVec, smallvec};
 
 use super::emit::Emitter;
 use crate::ir::{BinOp, ConvertOp, FloatCC, IntCC, Op, Scalar, Type, UnOp, Value};
@@ -68,12 +69,10 @@ impl Emit for Sink<'_, '_> {
 
 impl<'s> Emitted<'s> {
     fn op(self, op: Op, others: &[Emitted<'s>], ty: Type) -> Emitted<'s> {
-        let mut args = [self.value; 3];
-        for (to, other) in args[1..].iter_mut().zip(others) {
-            *to = other.value;
-        }
+        let mut args: SmallVec<[Value; 5]> = smallvec![self.value];
+        args.extend(others.iter().map(|other| other.value));
         Emitted {
-            value: self.sink.emit(op, &args[..=others.len()], ty),
+            value: self.sink.emit(op, &args, ty),
             ty,
             ..self
         }
@@ -144,16 +143,14 @@ impl<'s> FloatValue<'s> {
 
     fn routine(
         self,
-        y: Option<FloatValue<'s>>,
+        rest: &[FloatValue<'s>],
         mask: MaskValue<'s>,
+        fast: Emitted<'s>,
         r: Routine,
-        result: Type,
     ) -> Emitted<'s> {
-        let op = Op::Routine(r, self.format());
-        match y {
-            None => self.0.op(op, &[mask.0], result),
-            Some(y) => self.0.op(op, &[y.0, mask.0], result),
-        }
+        let mut others: SmallVec<[Emitted<'s>; 4]> = rest.iter().map(|y| y.0).collect();
+        others.extend([fast, mask.0]);
+        self.0.op(Op::Routine(r, self.format()), &others, fast.ty)
     }
 
     /// A signed integer in this one's format, rounded.
@@ -341,12 +338,13 @@ impl<'s> Float for FloatValue<'s> {
         }
     }
     fn rare1(self, mask: MaskValue<'s>, fast: Self, r: Routine) -> Self {
-        let slow = FloatValue(self.routine(None, mask, r, self.0.ty));
-        Float::select(mask, slow, fast)
+        FloatValue(self.routine(&[], mask, fast.0, r))
     }
     fn rare2(self, y: Self, mask: MaskValue<'s>, fast: Self, r: Routine) -> Self {
-        let slow = FloatValue(self.routine(Some(y), mask, r, self.0.ty));
-        Float::select(mask, slow, fast)
+        FloatValue(self.routine(&[y], mask, fast.0, r))
+    }
+    fn rare3(self, rest: [Self; 2], mask: MaskValue<'s>, fast: Self, r: Routine) -> Self {
+        FloatValue(self.routine(&rest, mask, fast.0, r))
     }
     fn rare2_int(
         self,
@@ -355,7 +353,6 @@ impl<'s> Float for FloatValue<'s> {
         fast: IntValue<'s>,
         r: Routine,
     ) -> IntValue<'s> {
-        let slow = IntValue(self.routine(Some(y), mask, r, self.int_type()));
-        Int::select(mask, slow, fast)
+        IntValue(self.routine(&[y], mask, fast.0, r))
     }
 }

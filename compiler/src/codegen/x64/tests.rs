@@ -255,6 +255,40 @@ fn lanes_taken_out_one_by_one_come_from_general_registers() {
     assert_eq!(count(&words, "vpextrw"), 0, "{words:?}");
     assert_eq!(count(&words, "vmovq"), 1, "{words:?}");
     assert_eq!(count(&words, "vpextrq"), 1, "{words:?}");
+    let doublewords = of("i32", 8, 4);
+    assert_eq!(count(&doublewords, "vpextrd"), 0, "{doublewords:?}");
+    assert_eq!(count(&doublewords, "vmovq"), 2, "{doublewords:?}");
+    assert_eq!(count(&doublewords, "vpextrq"), 2, "{doublewords:?}");
+    assert_eq!(count(&doublewords, "vextracti128"), 1, "{doublewords:?}");
+}
+
+#[test]
+fn what_a_side_block_takes_out_stays_there() {
+    // Bytes at addresses of their own are stored in a block each, under a mask; two such stores
+    // take the same lanes.
+    let text = "block0(x: i64, p: ptr):\n  v: i8x8 = load.global.align1.stride1 p\n  \
+                i: i64x8 = load.global.align8.stride8 p\n  w: i8x8 = iadd v, v\n  \
+                m: i1x8 = icmp.slt v, w\n  a: ptrx8 = ptr_add p, i\n  \
+                store.global.align1.masked a, w, m\n  store.global.align1.masked a, v, m\n  ret";
+    listing_for(&Target::avx512(), text);
+}
+
+#[test]
+fn addresses_out_of_vectors_are_written_by_integer_operations() {
+    let text = "block0(x: i64, p: ptr):\n  i: i64x4 = load.global.align8.stride8 p\n  \
+                a: ptrx4 = ptr_add p, i\n  b: ptr = extract.1 a\n  \
+                v: i32 = load.global.align4 b\n  w: i32 = iadd v, v\n  \
+                store.global.align4 b, w\n  ret";
+    for target in [Target::avx2(), Target::avx512()] {
+        for guesses in [false, true] {
+            let target = Target {
+                guesses_stored_addresses: guesses,
+                ..target
+            };
+            let code = listing_for(&target, text);
+            assert_eq!(count(&code, "lea"), usize::from(guesses), "{code:?}");
+        }
+    }
 }
 
 #[test]
@@ -294,18 +328,40 @@ fn slow_masked_stores_are_stores_of_each_lane() {
 
 #[test]
 fn slow_gathers_are_loads_of_each_lane() {
-    let slow = Target {
-        slow_gathers: true,
-        ..Target::avx2()
-    };
     let text = "block0(x: i64, p: ptr):\n  i: i32x8 = load.global.align4.stride4 p\n  \
                 v: i32x8 = load.global.align4.sext4 p, i\n  \
                 store.global.align4.stride4 p, v\n  ret";
-    for (target, gathers) in [(Target::avx2(), 1), (slow, 0)] {
+    for target in [Target::avx2(), Target::avx512()] {
+        let slow = Target {
+            slow_gathers: true,
+            ..target
+        };
+        for (target, gathers) in [(target, 1), (slow, 0)] {
+            let code = listing_for(&target, text);
+            assert_eq!(count(&code, "vpgather"), gathers, "{code:?}");
+            let loads = count(&code, "vmovd ") + count(&code, "vpinsrd");
+            assert_eq!(loads, 8 * (1 - gathers), "{code:?}");
+        }
+    }
+}
+
+#[test]
+fn lanes_at_a_distance_are_accessed_one_by_one_where_that_is_faster() {
+    let slow = Target {
+        slow_gathers: true,
+        slow_scatters: true,
+        ..Target::avx512()
+    };
+    let text = "block0(x: i64, p: ptr):\n  v: i32x16 = load.global.align4.stride272 p\n  \
+                store.global.align4.stride272 p, v\n  ret";
+    for (target, each) in [(Target::avx512(), 2), (slow, 0)] {
         let code = listing_for(&target, text);
-        assert_eq!(count(&code, "vpgather"), gathers, "{code:?}");
-        let loads = count(&code, "vmovd ") + count(&code, "vpinsrd");
-        assert_eq!(loads, 8 * (1 - gathers), "{code:?}");
+        assert_eq!(count(&code, "vpgather"), each, "{code:?}");
+        assert_eq!(count(&code, "vpscatter"), each, "{code:?}");
+        let lanes = 16 * (1 - each / 2);
+        let loads = count(&code, "vmovd xmm") + count(&code, "vpinsrd");
+        let stores = count(&code, "vmovd dword") + count(&code, "vpextrd");
+        assert_eq!((loads, stores), (lanes, lanes), "{code:?}");
     }
 }
 

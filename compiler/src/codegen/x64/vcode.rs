@@ -90,6 +90,11 @@ impl Builder {
         (data.insts, data.cold) = (at..at, self.cold);
     }
 
+    /// The block that instructions go to.
+    pub fn current(&self) -> Option<Block> {
+        self.current
+    }
+
     pub fn push(&mut self, inst: Inst) {
         debug_assert!(self.current.is_some(), "no block");
         self.insts.push(inst);

@@ -159,7 +159,7 @@ impl Verifier<'_> {
             }
             Op::Routine(routine, format) => {
                 let target = routine.target(*format);
-                o.counts(target.arity() + 1, 1)?;
+                o.counts(target.arity() + 2, 1)?;
                 let float = Scalar::float(format.bits());
                 let floats = &args[..target.arity()];
                 let lanes = results[0].lanes;
@@ -167,8 +167,9 @@ impl Verifier<'_> {
                     floats
                         .iter()
                         .all(|ty| Some(ty.scalar) == float && ty.lanes == lanes)
-                        && args[target.arity()] == Type::new(Scalar::I1, lanes),
-                    "a routine takes floats of its format and a mask",
+                        && args[target.arity()] == results[0]
+                        && args[target.arity() + 1] == Type::new(Scalar::I1, lanes),
+                    "a routine takes floats of its format, what its result is elsewhere, and a mask",
                 )?;
                 let expected = match float {
                     Some(float) if target.returns_int() => Some(float.as_int()),

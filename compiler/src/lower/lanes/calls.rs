@@ -35,16 +35,29 @@ impl Expander<'_, '_> {
         self.b.func.insts[inst].results.iter().copied().collect()
     }
 
+    /// Of the lanes that a mask has; the others are those of `fast`.
     pub(super) fn routine(
         &mut self,
         routine: Routine,
         format: Format,
         args: &[Value],
-        mask: Option<Value>,
-        ty: Type,
+        fast: Value,
+        mask: Value,
     ) -> Value {
         let function = HostFunction::Routine(routine, format);
-        self.each_lane(args, mask, &[ty], |e, args| e.host_call(function, args))[0]
+        let ty = self.b.ty(fast);
+        let any = match ty.lanes {
+            1 => mask,
+            _ => self.b.val(Op::AnyTrue, &[mask], Type::I1),
+        };
+        let merged = self.if_set_else(any, &[fast], |e| {
+            if ty.lanes == 1 {
+                return e.host_call(function, args);
+            }
+            let slow = e.each_set(args, mask, &[ty], |e, args| e.host_call(function, args));
+            smallvec![e.b.select(mask, slow[0], fast)]
+        });
+        merged[0]
     }
 
     /// A function of all lanes that exists for both formats.

@@ -58,13 +58,22 @@ impl Expander<'_, '_> {
             Some(mask) if lanes == 1 => self.if_set(mask, results, |e| body(e, args)),
             Some(mask) => {
                 let any = self.b.val(Op::AnyTrue, &[mask], Type::I1);
-                self.if_set(any, results, |e| {
-                    let bits = e.b.val(Op::MaskBits, &[mask], Type::I64);
-                    let looping = Loop::new(e, args, results);
-                    looping.over_set(e, bits, body)
-                })
+                self.if_set(any, results, |e| e.each_set(args, mask, results, body))
             }
         }
+    }
+
+    /// [`Expander::each_lane`] under a mask of which a lane is set.
+    pub(super) fn each_set(
+        &mut self,
+        args: &[Value],
+        mask: Value,
+        results: &[Type],
+        body: impl FnOnce(&mut Self, &[Value]) -> Values,
+    ) -> Values {
+        let bits = self.b.val(Op::MaskBits, &[mask], Type::I64);
+        let looping = Loop::new(self, args, results);
+        looping.over_set(self, bits, body)
     }
 
     /// [`Expander::each_lane`], without a loop where there is no mask and lanes are few.
@@ -110,12 +119,23 @@ impl Expander<'_, '_> {
         results: &[Type],
         body: impl FnOnce(&mut Self) -> Values,
     ) -> Values {
-        let (work, done) = (self.b.new_block(&[]), self.b.new_block(results));
         let zeros: Values = results.iter().map(|&ty| self.b.iconst(ty, 0)).collect();
-        self.b.cond_br(condition, work, &[], done, &zeros);
+        self.if_set_else(condition, &zeros, body)
+    }
+
+    /// Runs `body` if a condition holds, yielding values that are there otherwise.
+    pub(super) fn if_set_else(
+        &mut self,
+        condition: Value,
+        otherwise: &[Value],
+        body: impl FnOnce(&mut Self) -> Values,
+    ) -> Values {
+        let types: SmallVec<[Type; 4]> = otherwise.iter().map(|&v| self.b.ty(v)).collect();
+        let (work, done) = (self.b.new_block(&[]), self.b.new_block(&types));
+        self.b.cond_br(condition, work, &[], done, otherwise);
         self.b.switch_to(work);
         let values = body(self);
-        self.b.br(done, &values[..results.len()]);
+        self.b.br(done, &values[..types.len()]);
         self.b.switch_to(done);
         self.b.func.blocks[done].params.iter().copied().collect()
     }

@@ -143,7 +143,9 @@ impl Expander<'_, '_> {
                 smallvec![self.rounded(*op, *rounding, args, results[0])]
             }
             Op::Routine(routine, format) => {
-                smallvec![self.routine(*routine, *format, args, mask, results[0])]
+                let (&fast, args) = args.split_last().expect("verified");
+                let mask = mask.expect("verified");
+                smallvec![self.routine(*routine, *format, args, fast, mask)]
             }
             Op::MemCopy {
                 size,

@@ -124,7 +124,7 @@ fn atomics_on_floats() {
 fn calls_and_copies() {
     check(
         "f: f32x8 = convert.s_to_f.rte x
-        s: f32x8 = routine.SinLarge.F32 f, m
+        s: f32x8 = routine.SinLarge.F32 f, f, m
         r: f32x8 = frem f, s
         store.global.align4.stride4 out, r",
     );
@@ -164,8 +164,8 @@ fn one_lane_with_a_mask() {
 fn a_loop_over_lanes_shares_its_memory_with_the_next() {
     let text = check(
         "f: f32x8 = convert.s_to_f.rte x
-        s: f32x8 = routine.SinLarge.F32 f, m
-        c: f32x8 = routine.CosLarge.F32 s, m
+        s: f32x8 = routine.SinLarge.F32 f, f, m
+        c: f32x8 = routine.CosLarge.F32 s, f, m
         store.global.align4.stride4 out, c",
     );
     assert_eq!(text.matches("alloca").count(), 2, "{text}");

@@ -1,24 +1,26 @@
 //! What running 8 work-items at a time costs or saves, in instructions, against one after another.
 
+use cranelift_entity::SecondaryMap;
+
 use super::Context;
 use crate::analysis::{PROBED_INSTRUCTIONS, Shape, is_computed_from_ids, is_function_param};
-use crate::ir::{Function, Inst, InstData, Op, Value};
+use crate::ir::{BinOp, ConvertOp, Function, Inst, InstData, Op, Value};
 
 /// Saved by an operation on two vectors, or one that is wider.
 const GAIN: u64 = 6;
 /// Lost by a gather or scatter without an instruction for it: addresses in vectors, taken apart,
 /// lanes put together.
-const LANE_BY_LANE: u64 = 35;
+const LANE_BY_LANE: u64 = 24;
 /// Lost by one that is an instruction, which takes about a cycle a lane, where two loads of one
-/// lane take one. Measured with a product of a sparse matrix and a vector: three of them with eight
-/// operations on vectors beside are twice as slow as one work-item at a time.
-const GATHER: u64 = 36;
+/// lane take one. Measured with a product of a sparse matrix and a vector, three of them with three
+/// other operations, and with a round of Blowfish, five with fourteen: both take half as long with
+/// one work-item at a time.
+const GATHER: u64 = 24;
 /// Lost by one of several elements that together are a vector or half of one: each lane's are
 /// loaded at once, and shuffles take them apart. Where they are a whole one that gains as much as
 /// addresses lose.
 const ROWS: u64 = 10;
-/// Lost by one without an instruction whose addresses are compared at run time and are usually
-/// consecutive.
+/// Lost by one whose addresses are compared at run time and are usually consecutive.
 const PROBED: u64 = 8;
 /// Lost by a compare-and-exchange that is tried again, where all work-items have the same address:
 /// of the lanes that try, one succeeds, so the loop runs once for each of them, and the lanes that
@@ -38,8 +40,11 @@ pub(super) struct Cost {
 impl Cost {
     pub(super) fn of(context: &Context<'_>) -> Cost {
         let mut cost = Cost::default();
+        let operands = parts_of_addresses(context);
         for (inst, weight) in context.instructions() {
-            cost.add(context, inst, u64::from(weight));
+            if !operands[inst] {
+                cost.add(context, inst, u64::from(weight));
+            }
         }
         cost
     }
@@ -62,10 +67,10 @@ impl Cost {
                 self.gathering += weight
                     * if target.gathers && is_row(kernel, data) {
                         ROWS
-                    } else if is_instruction {
-                        GATHER
                     } else if probed() {
                         PROBED
+                    } else if is_instruction {
+                        GATHER
                     } else {
                         LANE_BY_LANE
                     };
@@ -93,6 +98,40 @@ impl Cost {
             true => "gathering from memory would cost more than vectors gain",
             false => "contending for one address would cost more than vectors gain",
         })
+    }
+}
+
+/// The instructions that do nothing but scale and add what the addresses of accesses are made of:
+/// of one lane, such an address is an operand.
+fn parts_of_addresses(context: &Context<'_>) -> SecondaryMap<Inst, bool> {
+    let kernel = context.kernel;
+    let mut used_otherwise: SecondaryMap<Value, bool> = SecondaryMap::new();
+    let mut parts: SecondaryMap<Inst, bool> = SecondaryMap::new();
+    // What uses a value follows it, but for what loops carry round, which their ends use.
+    for &block in context.cfg.order.iter().rev() {
+        let data = &kernel.blocks[block];
+        data.term
+            .for_each_value(|value| used_otherwise[value] = true);
+        for &inst in data.insts.iter().rev() {
+            let data = &kernel.insts[inst];
+            parts[inst] = is_scaling_or_sum(kernel, data)
+                && data.results.iter().all(|&result| !used_otherwise[result]);
+            let is_access = matches!(data.op, Op::Load(_) | Op::Store(_));
+            for (n, &arg) in data.args.iter().enumerate() {
+                let as_address = parts[inst] || is_access && n == 0;
+                used_otherwise[arg] |= !as_address;
+            }
+        }
+    }
+    parts
+}
+
+/// Whether an instruction is one of those that addresses of memory operands are made of.
+fn is_scaling_or_sum(kernel: &Function, data: &InstData) -> bool {
+    match data.op {
+        Op::PtrAdd | Op::Convert(ConvertOp::SExt | ConvertOp::ZExt, _) => true,
+        Op::Binary(BinOp::IMul | BinOp::Shl, _) => kernel.as_const(data.args[1]).is_some(),
+        _ => false,
     }
 }
 

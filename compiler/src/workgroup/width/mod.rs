@@ -208,6 +208,44 @@ mod tests {
         assert_eq!(widths("i8", 4, "id"), [16, 32, 32]);
     }
 
+    /// The width of a kernel that looks up so many table entries by what it has computed, and does
+    /// so many other operations for each.
+    fn lookups(count: usize, operations: usize) -> u8 {
+        let mut text = String::from(
+            "func \"k\" (ptr, ptr) -> () {
+            block0(table: ptr, p: ptr):
+              id: i64 = dim_query.global_id.0
+              size: i64 = const 4
+              mask: i32 = const 255
+              offset: i64 = imul id, size
+              own: ptr = ptr_add p, offset
+              v0: i32 = load.global.align4 own\n",
+        );
+        for n in 0..count {
+            text += &format!(
+                "low{n}: i32 = and v{n}, mask
+                wide{n}: i64 = convert.zext low{n}
+                bytes{n}: i64 = imul wide{n}, size
+                entry{n}: ptr = ptr_add table, bytes{n}
+                x{n}_0: i32 = load.global.align4 entry{n}\n"
+            );
+            for k in 0..operations {
+                text += &format!("x{n}_{}: i32 = iadd x{n}_{k}, v{n}\n", k + 1);
+            }
+            text += &format!("v{}: i32 = xor x{n}_{operations}, v{n}\n", n + 1);
+        }
+        text += &format!("store.global.align4 own, v{count}\nret\n}}");
+        let module = parse::module(&text).unwrap_or_else(|e| panic!("{e:?} in\n{text}"));
+        let (_, kernel) = module.functions.iter().next().expect("a function");
+        choose_width(kernel, &BTreeMap::new(), &Target::avx512()).0
+    }
+
+    #[test]
+    fn what_is_mostly_lookups_runs_one_work_item_at_a_time() {
+        assert_eq!(lookups(8, 1), 1);
+        assert!(lookups(8, 8) > 1);
+    }
+
     #[test]
     fn work_items_that_contend_run_one_at_a_time() {
         assert_eq!(sums("p"), 1);

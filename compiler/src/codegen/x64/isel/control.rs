@@ -103,8 +103,6 @@ impl Isel<'_> {
         for &block in order {
             self.m.cold = cold[block];
             self.m.switch_to(self.blocks[block].expect("made above"));
-            self.words.clear();
-            self.numbers.clear();
             if block == self.func.entry() {
                 self.parameters()?;
             }

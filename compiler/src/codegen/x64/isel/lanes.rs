@@ -4,18 +4,39 @@ use regalloc2::VReg;
 use smallvec::{SmallVec, smallvec};
 
 use super::values::{Parts, Repr};
-use super::{Diagnostic, Isel, Result};
+use super::{Diagnostic, Isel, Result, Taken};
 use crate::codegen::x64::encoding::{Opcode, Size};
-use crate::codegen::x64::inst::{GENERAL, Rm, VECTOR};
+use crate::codegen::x64::inst::{Amode, GENERAL, Rm, VECTOR};
 use crate::ir::{ConvertOp, Scalar, Type, Value};
 
-/// So many lanes of 8 or 16 bits are taken out of a vector one by one.
+/// So many lanes of up to 32 bits are taken out of a vector one by one.
 const FEW_LANES: u32 = 2;
 
 impl Isel<'_> {
+    /// What the block that instructions go to has taken out of vectors.
+    pub(super) fn taken(&mut self) -> &mut Taken {
+        let block = self.m.current();
+        if self.taken.block != block {
+            self.taken = Taken {
+                block,
+                ..Taken::default()
+            };
+        }
+        &mut self.taken
+    }
+
     /// The bytes of a vector register from an offset on, a power of two or a multiple of 16, in the
     /// low ones of another. What is above the next multiple of the offset is arbitrary.
     pub fn piece(&mut self, part: VReg, offset: u32) -> VReg {
+        if let Some(&known) = self.taken().pieces.get(&(part, offset)) {
+            return known;
+        }
+        let piece = self.new_piece(part, offset);
+        self.taken().pieces.insert((part, offset), piece);
+        piece
+    }
+
+    fn new_piece(&mut self, part: VReg, offset: u32) -> VReg {
         match offset {
             0 => part,
             32 => self.mri(Opcode::Vextracti64x4, Size::V512, part, 1),
@@ -102,7 +123,7 @@ impl Isel<'_> {
 
     pub fn extract(&mut self, value: Value, lane: u8) -> Result<Repr> {
         let ty = self.func.ty(value);
-        let is_narrow = matches!(ty.scalar, Scalar::I8 | Scalar::I16);
+        let is_narrow = matches!(ty.scalar, Scalar::I8 | Scalar::I16 | Scalar::I32);
         let is_vector = matches!(self.values[value], Repr::Vector(_));
         if is_narrow && is_vector && self.deferral.uses[value] > FEW_LANES {
             let shape = self.shape(ty);
@@ -110,10 +131,24 @@ impl Isel<'_> {
             let reg = self.narrow_lane(part, (lane % shape.lanes).into(), ty.scalar);
             return Ok(Repr::Scalar(reg));
         }
-        self.lane(value, lane).map(Repr::Scalar)
+        let reg = self.lane(value, lane)?;
+        let may_be_address = is_vector && matches!(ty.scalar, Scalar::I64 | Scalar::Ptr);
+        Ok(Repr::Scalar(match may_be_address {
+            true => self.as_address(reg),
+            false => reg,
+        }))
     }
 
-    /// A lane of 8 or 16 bits, zero-extended, out of the eight bytes round it in a general
+    /// A general register that a lane was moved to, to be used in addresses
+    /// ([`crate::target::Target::guesses_stored_addresses`]).
+    pub fn as_address(&mut self, lane: VReg) -> VReg {
+        match self.target.guesses_stored_addresses {
+            true => self.rm(Opcode::Lea, Size::B64, Amode::base(lane)),
+            false => lane,
+        }
+    }
+
+    /// A lane of up to 32 bits, zero-extended, out of the eight bytes round it in a general
     /// register, which others are taken out of, too: `vpextrb` is two operations of the few that
     /// vectors are moved by.
     fn narrow_lane(&mut self, part: VReg, lane: u32, scalar: Scalar) -> VReg {
@@ -127,7 +162,11 @@ impl Isel<'_> {
             0 => word,
             _ => self.rmi(Opcode::Rorx, Size::B64, word, bit),
         };
-        self.extend(ConvertOp::ZExt, Rm::Reg(low), scalar, Scalar::I32)
+        let wide = match scalar {
+            Scalar::I32 => Scalar::I64,
+            _ => Scalar::I32,
+        };
+        self.extend(ConvertOp::ZExt, Rm::Reg(low), scalar, wide)
     }
 
     /// A lane of 32 bits, sign-extended, likewise.
@@ -141,11 +180,11 @@ impl Isel<'_> {
 
     /// Eight bytes of a vector in a general register.
     fn word(&mut self, part: VReg, number: u32) -> VReg {
-        if let Some(&word) = self.words.get(&(part, number)) {
+        if let Some(&word) = self.taken().words.get(&(part, number)) {
             return word;
         }
         let word = self.part_lane(part, number, Scalar::I64);
-        self.words.insert((part, number), word);
+        self.taken().words.insert((part, number), word);
         word
     }
 

@@ -66,7 +66,7 @@ impl Isel<'_> {
 
     /// The low four bits of each lane.
     fn numbers_of(&mut self, part: VReg, lanes: u8) -> Numbers {
-        if let Some(known) = self.numbers.get(&part) {
+        if let Some(known) = self.taken().numbers.get(&part) {
             return known.clone();
         }
         let size = Size::of_bytes(8 * u32::from(lanes));
@@ -77,7 +77,7 @@ impl Isel<'_> {
             let pair = self.piece(kept, offset);
             numbers.extend([0, 1].map(|lane| self.part_lane(pair, lane, Scalar::I64)));
         }
-        self.numbers.insert(part, numbers.clone());
+        self.taken().numbers.insert(part, numbers.clone());
         numbers
     }
 

@@ -68,15 +68,24 @@ pub struct Isel<'a> {
     nowhere: Option<i32>,
     values: SecondaryMap<Value, Repr>,
     deferral: Deferral,
-    /// Eight bytes each of parts of vectors, in general registers; of this block.
-    words: HashMap<(VReg, u32), VReg>,
+    taken: Taken,
     blocks: SecondaryMap<Block, Option<MachineBlock>>,
     pool: Pool,
-    /// The low four bits of lanes of vectors, of those that this block has had looked up.
-    numbers: HashMap<VReg, lookup::Numbers>,
     frame: FrameLayout,
     /// The longest vectors that are used.
     used: Size,
+}
+
+/// What a block has taken out of the parts of vectors, to be used again there.
+#[derive(Default)]
+struct Taken {
+    block: Option<MachineBlock>,
+    /// Bytes from an offset on, in vector registers.
+    pieces: HashMap<(VReg, u32), VReg>,
+    /// Eight bytes each, in general registers.
+    words: HashMap<(VReg, u32), VReg>,
+    /// The low four bits of lanes.
+    numbers: HashMap<VReg, lookup::Numbers>,
 }
 
 /// What is left to be allocated and emitted.
@@ -107,10 +116,9 @@ pub fn select(
         nowhere: None,
         values: SecondaryMap::with_capacity(func.values.len()),
         deferral: Deferral::new(func, target, &order),
-        words: HashMap::new(),
+        taken: Taken::default(),
         blocks: SecondaryMap::with_capacity(func.blocks.len()),
         pool: Pool::default(),
-        numbers: HashMap::new(),
         frame: FrameLayout::new(func)?,
         used: Size::V128,
     };

@@ -113,7 +113,8 @@ impl Isel<'_> {
             Lanes::Apart(ref parts) => {
                 let each = (self.longest.bytes() / 8) as u8;
                 let part = parts[usize::from(lane / each)];
-                Amode::base(self.part_lane(part, (lane % each).into(), Scalar::I64))
+                let address = self.part_lane(part, (lane % each).into(), Scalar::I64);
+                Amode::base(self.as_address(address))
             }
             Lanes::Indexed(ref indexed) => {
                 let each = (self.longest.bytes() / 4) as u8;
@@ -222,10 +223,14 @@ impl Isel<'_> {
             for (element, pieces) in pieces.iter().enumerate() {
                 let at = self.further(at, element as i64 * access.size());
                 let piece = pieces[usize::from(lane / run)];
-                self.perform(opcode, Size::V128, |plain| {
-                    (plain.a, plain.b) = (piece, Rm::Mem(at));
-                    plain.imm = (lane % run).into();
-                });
+                match (bytes, lane % run) {
+                    (4, 0) => self.mr(Opcode::VmovdStore, Size::V128, at, piece),
+                    (8, 0) => self.mr(Opcode::VmovqStore, Size::V128, at, piece),
+                    (_, number) => self.perform(opcode, Size::V128, |plain| {
+                        (plain.a, plain.b) = (piece, Rm::Mem(at));
+                        plain.imm = number.into();
+                    }),
+                }
             }
         }
     }

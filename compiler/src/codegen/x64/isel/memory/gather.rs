@@ -73,8 +73,8 @@ impl Isel<'_> {
     }
 
     /// Whether lanes are loaded one by one where there is an instruction for all.
-    fn loads_lanes(&self, mask: Option<Value>) -> bool {
-        self.target.slow_gathers && !self.is_avx512() && mask.is_none()
+    pub(super) fn loads_lanes(&self, mask: Option<Value>) -> bool {
+        self.target.slow_gathers && mask.is_none()
     }
 
     /// The addresses in vectors of 64 bits.
