@@ -46,6 +46,13 @@ impl Expander<'_, '_> {
     ) -> Value {
         let function = HostFunction::Routine(routine, format);
         let ty = self.b.ty(fast);
+        match self.b.func.as_const(mask) {
+            Some(0) => return fast,
+            Some(_) => {
+                return self.each_lane(args, None, &[ty], |e, args| e.host_call(function, args))[0];
+            }
+            None => {}
+        }
         let any = match ty.lanes {
             1 => mask,
             _ => self.b.val(Op::AnyTrue, &[mask], Type::I1),

@@ -150,6 +150,20 @@ fn calls_and_copies() {
 }
 
 #[test]
+fn routines_under_constant_masks_do_not_branch() {
+    for (set, calls) in [("0", 0), ("1", 1)] {
+        let text = check(&format!(
+            "f: f32x8 = convert.s_to_f.rte x
+            c: i1x8 = const {set}
+            s: f32x8 = routine.SinLarge.F32 f, f, c
+            store.global.align4.stride4 out, s"
+        ));
+        assert!(!text.contains("any_true"), "{text}");
+        assert_eq!(text.matches("host_call").count(), calls, "{text}");
+    }
+}
+
+#[test]
 fn one_lane_with_a_mask() {
     let text = check(
         "some: i1 = any_true m
