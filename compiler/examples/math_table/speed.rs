@@ -20,7 +20,8 @@ fn arguments(func: Func) -> (f64, f64) {
         "asin" | "acos" | "asinpi" | "acospi" | "atanh" => (-0.99, 1.98),
         "log" | "log2" | "log10" | "log1p" | "native_log" | "native_log2" | "native_log10"
         | "half_log" | "half_log2" | "half_log10" | "tgamma" | "lgamma" | "lgamma_r" | "pow"
-        | "powr" | "native_powr" | "half_powr" | "rsqrt" | "sqrt" => (0.1, 10.0),
+        | "powr" | "native_powr" | "half_powr" | "rsqrt" | "half_rsqrt" | "native_rsqrt"
+        | "sqrt" => (0.1, 10.0),
         _ => (-5.0, 10.0),
     }
 }
