@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::ir::{Function, Op, Value, ValueDef};
 
 /// An address that more instructions compute is not compared with its neighbours' at run time
-/// (`codegen/cranelift/memory/gather.rs`).
+/// (`lower/gathers/`).
 pub const PROBED_INSTRUCTIONS: usize = 64;
 
 /// Whether a value follows from ids, constants and what is `given`, by no more than `limit` pure

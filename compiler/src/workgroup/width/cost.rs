@@ -40,9 +40,9 @@ pub(super) struct Cost {
 impl Cost {
     pub(super) fn of(context: &Context<'_>) -> Cost {
         let mut cost = Cost::default();
-        let operands = parts_of_addresses(context);
+        let parts = parts_of_addresses(context);
         for (inst, weight) in context.instructions() {
-            if !operands[inst] {
+            if !parts[inst] {
                 cost.add(context, inst, u64::from(weight));
             }
         }
