@@ -12,9 +12,9 @@ const GAIN: u64 = 6;
 /// lanes put together.
 const LANE_BY_LANE: u64 = 24;
 /// Lost by one that is an instruction, which takes about a cycle a lane, where two loads of one
-/// lane take one. Measured with a product of a sparse matrix and a vector, three of them with three
-/// other operations, and with a round of Blowfish, five with fourteen: both take half as long with
-/// one work-item at a time.
+/// lane take one. Measured with a product of a sparse matrix and a vector, three of them beside a
+/// few operations, and with bcrypt, four or five beside some fourteen in each of Blowfish's rounds:
+/// in vectors both take at least twice as long as with one work-item at a time.
 const GATHER: u64 = 24;
 /// Lost by one of several elements that together are a vector or half of one: each lane's are
 /// loaded at once, and shuffles take them apart. Where they are a whole one that gains as much as
