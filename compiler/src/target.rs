@@ -7,6 +7,8 @@
 //! A target is what the CPU has, up to what back ends generate code for, or less where
 //! `BROLGA_ISA` asks for less ([`Target::select`]).
 
+use std::sync::LazyLock;
+
 use crate::ir::{BinOp, Scalar};
 use crate::named::named;
 
@@ -151,8 +153,14 @@ impl Target {
     }
 
     /// The most that this machine has.
-    #[cfg(target_arch = "x86_64")]
     pub fn detect() -> Target {
+        // Virtual machines are left to answer what processor they have, which takes microseconds.
+        static DETECTED: LazyLock<Target> = LazyLock::new(Target::ask);
+        *DETECTED
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn ask() -> Target {
         use std::is_x86_feature_detected as has;
         let avx2 = has!("avx2")
             && has!("fma")
@@ -188,9 +196,8 @@ impl Target {
         }
     }
 
-    /// The most that this machine has.
     #[cfg(not(target_arch = "x86_64"))]
-    pub fn detect() -> Target {
+    fn ask() -> Target {
         Target::cranelift()
     }
 

@@ -174,6 +174,25 @@ fn loops_that_fit_in_registers_do_not_load_what_others_displaced() {
     assert_eq!(count(&code, "jb "), 2, "{code:#?}");
 }
 
+/// Majorities of three that have a product in common, which is one instruction each; and a sum that
+/// something else uses, too, which stays.
+#[test]
+fn bitwise_operations_with_several_users_are_covered() {
+    let code = listing(
+        "block0(x: i64, p: ptr):\n  \
+         a: i32x16, b: i32x16, c: i32x16, d: i32x16 = load.global.align4.stride16 p\n  \
+         bc: i32x16 = and b, c\n  bd: i32x16 = and b, d\n  cd: i32x16 = and c, d\n  \
+         u: i32x16 = or bc, bd\n  m: i32x16 = or u, cd\n  e: i32x16 = iadd a, m\n  \
+         eb: i32x16 = and e, b\n  ec: i32x16 = and e, c\n  v: i32x16 = or eb, ec\n  \
+         n: i32x16 = or v, bc\n  f: i32x16 = iadd d, n\n  \
+         s: i32x16 = xor e, f\n  t: i32x16 = xor s, d\n  g: i32x16 = iadd s, t\n  \
+         store.global.align4.stride4 p, g\n  ret",
+    );
+    assert_eq!(count(&code, "vpternlogd"), 3, "{code:?}");
+    assert_eq!(count(&code, "vpand") + count(&code, "vpor"), 0, "{code:?}");
+    assert_eq!(count(&code, "vpxor"), 1, "{code:?}");
+}
+
 /// Two elements at an address of each lane: eight rows of eight bytes, or as many gathers as
 /// vectors of elements.
 #[test]

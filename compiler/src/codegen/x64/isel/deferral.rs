@@ -7,11 +7,14 @@
 //! A store of what was loaded from the same address and combined with something is one instruction
 //! with both.
 //!
+//! Bitwise operations of vectors are selected together as `cuts.rs` says.
+//!
 //! An address that is a constant away from another is part of every access there, in whatever
 //! block: only the other one takes a register.
 
 use cranelift_entity::SecondaryMap;
 
+use super::cuts::{self, Logic};
 use crate::ir::{BinOp, Block, ConvertOp, Function, Inst, Op, Scalar, UnOp, Value};
 use crate::target::{Isa, Target};
 
@@ -21,6 +24,8 @@ pub struct Deferral {
     /// Those that are selected again for each use.
     pub repeated: SecondaryMap<Inst, bool>,
     pub uses: SecondaryMap<Value, u32>,
+    /// What is selected for bitwise operations of vectors, where several are one instruction.
+    pub logic: SecondaryMap<Inst, Option<Logic>>,
     /// Stores that combine what is in memory with something.
     pub updates: SecondaryMap<Inst, Option<Update>>,
 }
@@ -45,6 +50,10 @@ struct Places {
 impl Deferral {
     pub fn new(func: &Function, target: &Target, order: &[Block]) -> Deferral {
         let mut uses: SecondaryMap<Value, u32> = SecondaryMap::with_capacity(func.values.len());
+        let logic = match target.isa {
+            Isa::Avx512 => cuts::choose(func, order),
+            _ => SecondaryMap::new(),
+        };
         let mut places = Places {
             of: SecondaryMap::with_capacity(func.insts.len()),
             user: SecondaryMap::with_capacity(func.values.len()),
@@ -53,7 +62,7 @@ impl Deferral {
             let data = &func.blocks[block];
             for (n, &inst) in data.insts.iter().enumerate() {
                 places.of[inst] = n as Place;
-                for &arg in &func.insts[inst].args {
+                for &arg in operands(func, &logic, inst) {
                     uses[arg] += 1;
                     places.user[arg] = Some((block, n as Place));
                 }
@@ -67,6 +76,7 @@ impl Deferral {
             deferred: SecondaryMap::with_capacity(func.insts.len()),
             repeated: SecondaryMap::with_capacity(func.insts.len()),
             uses,
+            logic,
             updates: SecondaryMap::new(),
         };
         for &block in order {
@@ -142,10 +152,7 @@ impl Deferral {
             };
             let by_inst = insts.get(by as usize).copied();
             let is_part = is_foldable(func, insts[n])
-                || by_inst.is_some_and(|by| is_complement(func, target, insts[n], by))
-                || target.isa >= Isa::Avx512
-                    && is_logic(func, insts[n])
-                    && by_inst.is_some_and(|by| is_logic(func, by));
+                || by_inst.is_some_and(|by| is_complement(func, target, insts[n], by));
             if !is_part {
                 continue;
             }
@@ -198,18 +205,17 @@ impl Deferral {
     }
 }
 
-/// Whether the instruction combines the bits of vectors: two may be one.
-pub fn is_logic(func: &Function, inst: Inst) -> bool {
-    let data = &func.insts[inst];
-    let is_bitwise = matches!(
-        data.op,
-        Op::Binary(BinOp::And | BinOp::Or | BinOp::Xor, _) | Op::Unary(UnOp::Not)
-    );
-    let is_vector = |&result: &Value| {
-        let ty = func.ty(result);
-        ty.lanes > 1 && ty.scalar != Scalar::I1
-    };
-    is_bitwise && data.results.first().is_some_and(is_vector)
+/// What the instruction is selected with.
+fn operands<'a>(
+    func: &'a Function,
+    logic: &'a SecondaryMap<Inst, Option<Logic>>,
+    inst: Inst,
+) -> &'a [Value] {
+    match &logic[inst] {
+        Some(Logic::Root(cut)) => &cut.leaves,
+        Some(Logic::Covered) => &[],
+        None => &func.insts[inst].args,
+    }
 }
 
 /// Whether the instruction complements what its user makes part of an `andn`. AVX-512 combines more

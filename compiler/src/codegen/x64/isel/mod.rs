@@ -10,7 +10,7 @@
 //! - `control.rs`: blocks, branches, conditions as flags.
 //! - `scalar.rs`: arithmetic of one lane in general registers.
 //! - `float.rs`, `integer.rs`: lane-wise arithmetic of vectors and of floating-point scalars.
-//! - `logic.rs`: bitwise operations of vectors, several in one.
+//! - `cuts.rs`: which bitwise operations of vectors are one instruction; `logic.rs`: that instruction.
 //! - `lookup.rs`: numbers from tables.
 //! - `convert.rs`: conversions. `lanes.rs`: lanes that move, parts that are joined and split;
 //!   `bytes.rs`: bytes that move without AVX512_VBMI; `transpose.rs`: lanes and elements that
@@ -26,6 +26,7 @@ mod bytes;
 mod call;
 mod control;
 mod convert;
+mod cuts;
 mod deferral;
 mod float;
 mod integer;
@@ -51,6 +52,7 @@ use crate::codegen::{host, usual_mask_bits};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Block, Function, GlobalId, Inst, Op, Value};
 use crate::target::{Isa, Target};
+use cuts::{Cut, Logic};
 use deferral::Deferral;
 use values::Repr;
 
@@ -163,9 +165,14 @@ impl Isel<'_> {
         !data.op.has_side_effect() && data.results.iter().all(|&r| self.deferral.uses[r] == 0)
     }
 
-    /// Whether a bitwise operation may be one instruction together with others.
-    fn is_one_of_several(&self, inst: Inst) -> bool {
-        self.is_avx512() && deferral::is_logic(self.func, inst)
+    /// What a bitwise operation is computed from at once, if there are others between.
+    fn cut(&self, inst: Inst) -> Option<Cut> {
+        match &self.deferral.logic[inst] {
+            Some(Logic::Root(cut)) if cut.leaves[..] != self.func.insts[inst].args[..] => {
+                Some(cut.clone())
+            }
+            _ => None,
+        }
     }
 
     /// A unary or binary operation by itself.
@@ -188,13 +195,10 @@ impl Isel<'_> {
         let repr = match &data.op {
             Op::Const(bits) => Repr::Constant(*bits),
             Op::GlobalAddr(global) => Repr::Constant(self.globals[*global]),
-            Op::Unary(_) | Op::Binary(..) if self.is_one_of_several(inst) => {
-                match self.logic(inst, ty())? {
-                    Some(done) => done,
-                    None => self.single(inst)?,
-                }
-            }
-            Op::Unary(_) | Op::Binary(..) => self.single(inst)?,
+            Op::Unary(_) | Op::Binary(..) => match self.cut(inst) {
+                Some(cut) => self.logic(&cut, ty())?,
+                None => self.single(inst)?,
+            },
             Op::Fma => self.fma(args, ty())?,
             Op::Rounded(op, rounding) => self.rounded(*op, *rounding, args, ty())?,
             Op::ICmp(cc) => self.icmp(*cc, args[0], args[1])?,
