@@ -2,8 +2,8 @@
 //! of three operands.
 //!
 //! That is the mapping of logic to lookup tables with three inputs, as for FPGAs, of one block at a
-//! time: an operation's cuts are the sets of up to three values that it can be computed from, and of
-//! those the one is chosen that takes the fewest instructions, where an instruction with several
+//! time: an operation's cuts are the sets of up to three values that it can be computed from, and
+//! of those the one is chosen that takes the fewest instructions, where an instruction with several
 //! users counts for a part in each ("area flow": Manohararajah, Brown and Vranesic, "Heuristics for
 //! area minimization in LUT-based FPGA technology mapping"). An operation that other cuts make
 //! superfluous is not selected, however many users it has.

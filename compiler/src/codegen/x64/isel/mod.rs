@@ -10,7 +10,7 @@
 //! - `control.rs`: blocks, branches, conditions as flags.
 //! - `scalar.rs`: arithmetic of one lane in general registers.
 //! - `float.rs`, `integer.rs`: lane-wise arithmetic of vectors and of floating-point scalars.
-//! - `cuts.rs`: which bitwise operations of vectors are one instruction; `logic.rs`: that instruction.
+//! - `cuts.rs`: which bitwise operations of vectors are one instruction; `logic.rs`: it.
 //! - `lookup.rs`: numbers from tables.
 //! - `convert.rs`: conversions. `lanes.rs`: lanes that move, parts that are joined and split;
 //!   `bytes.rs`: bytes that move without AVX512_VBMI; `transpose.rs`: lanes and elements that
