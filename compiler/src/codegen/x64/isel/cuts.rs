@@ -24,7 +24,7 @@ const KEPT: usize = 6;
 /// The table of each leaf alone.
 const COLUMNS: [u8; MOST] = [0xf0, 0xcc, 0xaa];
 
-/// Values that an operation is computed from, all different.
+/// Values that an operation is computed from, all different, in order of their numbers.
 pub type Leaves = SmallVec<[Value; MOST]>;
 
 /// An operation as a function of some values.
@@ -78,6 +78,7 @@ impl Cut {
         if leaves.len() > MOST {
             return None;
         }
+        leaves.sort();
         let (a, b) = (a.table_for(&leaves), b.table_for(&leaves));
         let table = match op {
             BinOp::And => a & b,

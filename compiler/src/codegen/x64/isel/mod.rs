@@ -165,14 +165,14 @@ impl Isel<'_> {
         !data.op.has_side_effect() && data.results.iter().all(|&r| self.deferral.uses[r] == 0)
     }
 
-    /// What a bitwise operation is computed from at once, if there are others between.
+    /// What a bitwise operation is computed from, if there are others between.
     fn cut(&self, inst: Inst) -> Option<Cut> {
-        match &self.deferral.logic[inst] {
-            Some(Logic::Root(cut)) if cut.leaves[..] != self.func.insts[inst].args[..] => {
-                Some(cut.clone())
-            }
-            _ => None,
-        }
+        let Some(Logic::Root(cut)) = &self.deferral.logic[inst] else {
+            return None;
+        };
+        let args = &self.func.insts[inst].args;
+        let is_single = args.iter().all(|arg| cut.leaves.contains(arg));
+        (!is_single).then(|| cut.clone())
     }
 
     /// A unary or binary operation by itself.
