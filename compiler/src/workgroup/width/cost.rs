@@ -26,6 +26,10 @@ const PROBED: u64 = 8;
 /// of the lanes that try, one succeeds, so the loop runs once for each of them, and the lanes that
 /// are left try in vain each time. Measured with a loop that writes to a pipe.
 const CONTENDED: u64 = 400;
+/// Operations beside one that takes lanes apart among which it hardly counts. Kernels that look for
+/// passwords, which write what they find, have 40 and more; those that sort, sum up or read images
+/// have fewer than 5.
+const BESIDE_ONE_APART: u64 = 32;
 
 /// What vectors save and cost in a whole kernel.
 #[derive(Default)]
@@ -33,8 +37,8 @@ pub(super) struct Cost {
     saved: u64,
     gathering: u64,
     contending: u64,
-    /// Whether lanes are taken apart anywhere.
-    pub takes_lanes_apart: bool,
+    /// Operations that take lanes apart.
+    apart: u64,
 }
 
 impl Cost {
@@ -55,7 +59,7 @@ impl Cost {
         let varying = |v: Value| shapes.of(v) == Shape::Varying;
         match data.op {
             Op::Load(_) | Op::Store(_) if varying(data.args[0]) => {
-                self.takes_lanes_apart = true;
+                self.apart += weight;
                 let given = |v: Value| is_function_param(kernel, v);
                 let probed =
                     || is_computed_from_ids(kernel, data.args[0], PROBED_INSTRUCTIONS, given);
@@ -76,9 +80,9 @@ impl Cost {
                     };
             }
             // Calls, lane by lane, or gathers and much arithmetic where the format is known.
-            Op::ImageRead(_) | Op::ImageWrite(_) => self.takes_lanes_apart = true,
+            Op::ImageRead(_) | Op::ImageWrite(_) => self.apart += weight,
             Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) => {
-                self.takes_lanes_apart = true;
+                self.apart += weight;
                 let again = matches!(data.op, Op::AtomicCmpXchg(_)) && weight > 1;
                 if again && shapes.of(data.args[0]) == Shape::Uniform {
                     self.contending += weight * CONTENDED;
@@ -87,6 +91,11 @@ impl Cost {
             _ if data.results.iter().any(|&r| varying(r)) => self.saved += weight * GAIN,
             _ => {}
         }
+    }
+
+    /// Whether taking lanes apart is much of what is done.
+    pub(super) fn takes_lanes_apart(&self) -> bool {
+        self.apart * BESIDE_ONE_APART > self.saved / GAIN
     }
 
     /// Why one work-item at a time is faster, if it is.

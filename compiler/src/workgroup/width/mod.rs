@@ -2,10 +2,10 @@
 //!
 //! Several registers per value share the cost of loops, addresses and checks among most items and
 //! keep most memory accesses in flight; fewer are better when so many values live at once that
-//! those of each would be spilled, or when memory is gathered, which takes lanes apart
-//! (`registers.rs`). Of 128 bits four are many and two few; of wider ones two and one. Where
-//! vectors cost more than they save (`cost.rs`), one work-item runs at a time. A launch whose
-//! work-groups are short in x gets less ([`launch_width`]).
+//! those of each would be spilled (the target says how many those are), or when memory is gathered
+//! often, which takes lanes apart (`registers.rs`). Of 128 bits four are many and two few; of wider
+//! ones two and one. Where vectors cost more than they save (`cost.rs`), one work-item runs at a
+//! time. A launch whose work-groups are short in x gets less ([`launch_width`]).
 
 mod cost;
 mod registers;
@@ -108,7 +108,7 @@ fn by_cost(kernel: &Function, cfg: &Cfg, target: &Target) -> (u8, &'static str) 
     let cost = Cost::of(&context);
     match cost.against_vectors() {
         Some(why) => (1, why),
-        None => DataSizes::of(&context).width(&context, cost.takes_lanes_apart),
+        None => DataSizes::of(&context).width(&context, cost.takes_lanes_apart()),
     }
 }
 
@@ -169,6 +169,11 @@ mod tests {
     /// The widths of a kernel that computes, for targets with vectors of 128, 256 and 512 bits: so
     /// many values of a type live at once.
     fn widths(scalar: &str, live: usize, index: &str) -> [u8; 3] {
+        let targets = [Target::cranelift(), Target::avx2(), Target::avx512()];
+        targets.map(|target| width(&target, scalar, live, index))
+    }
+
+    fn width(target: &Target, scalar: &str, live: usize, index: &str) -> u8 {
         let mut text = format!(
             "func \"k\" (ptr) -> () {{
             block0(p: ptr):
@@ -193,8 +198,7 @@ mod tests {
         text += &format!("store.global.align1 own, s{}\nret\n}}", live - 1);
         let module = parse::module(&text).unwrap_or_else(|e| panic!("{e:?} in\n{text}"));
         let (_, kernel) = module.functions.iter().next().expect("a function");
-        [Target::cranelift(), Target::avx2(), Target::avx512()]
-            .map(|target| choose_width(kernel, &BTreeMap::new(), &target).0)
+        choose_width(kernel, &BTreeMap::new(), target).0
     }
 
     #[test]
@@ -206,6 +210,16 @@ mod tests {
         assert_eq!(widths("f64", 24, "id"), [4, 4, 8]);
         assert_eq!(widths("i16", 4, "id"), [16, 16, 32]);
         assert_eq!(widths("i8", 4, "id"), [16, 32, 32]);
+    }
+
+    #[test]
+    fn values_take_two_registers_where_spilling_pays() {
+        let target = Target {
+            spilling_pays_up_to: 4,
+            ..Target::avx512()
+        };
+        assert_eq!(width(&target, "f32", 24, "id"), 32);
+        assert_eq!(width(&target, "f32", 100, "id"), 16);
     }
 
     /// The width of a kernel that looks up so many table entries by what it has computed, and does
@@ -244,6 +258,12 @@ mod tests {
     fn what_is_mostly_lookups_runs_one_work_item_at_a_time() {
         assert_eq!(lookups(8, 1), 1);
         assert!(lookups(8, 8) > 1);
+    }
+
+    #[test]
+    fn a_lookup_among_many_operations_hardly_counts() {
+        assert_eq!(lookups(2, 12), 16);
+        assert_eq!(lookups(2, 48), 32);
     }
 
     #[test]

@@ -97,7 +97,7 @@ fn many_fit(context: &Context<'_>, width: u32) -> bool {
     let target = context.target;
     let most = match target.vector_bytes {
         16 => FOUR_PARTS_LIVE,
-        bytes => u64::from(target.vector_registers * bytes / width),
+        bytes => u64::from(target.spilling_pays_up_to * target.vector_registers * bytes / width),
     };
     builtins.count() <= MOST_BUILTINS && max_pressure(kernel, context.cfg, bytes) <= most
 }
