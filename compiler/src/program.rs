@@ -429,6 +429,7 @@ impl Program {
             lower::gathers::run(func, &target);
             lower::lanes::run(func, &target);
             lower::elements::run(func);
+            lower::reassociate::run(func);
             self.dump.write("lowered", name, || func.to_string());
             times.lower += watch.lap();
             let globals = self.globals.addresses();

@@ -60,6 +60,9 @@ pub struct Target {
     /// twenty times as long on processors of AMD (measured on Zen 4); not if an integer operation
     /// has written the register.
     pub guesses_stored_addresses: bool,
+    /// Whether a bit field is taken out in one operation (`bextr`), as on processors of AMD; on
+    /// those of Intel it is two.
+    pub fast_bit_fields: bool,
     /// How many times what registers hold may live at once before two vectors of each value take
     /// longer than one. Where an operation takes two cycles and four begin in each (Zen 5), a
     /// single chain of them leaves most of the machine idle, and what is spilled is an operand in
@@ -111,6 +114,7 @@ impl Target {
             scatters: false,
             slow_scatters: false,
             guesses_stored_addresses: false,
+            fast_bit_fields: false,
             spilling_pays_up_to: 1,
             masked_memory: false,
             f16_conversions: false,
@@ -151,6 +155,7 @@ impl Target {
             scatters: true,
             slow_scatters: false,
             guesses_stored_addresses: false,
+            fast_bit_fields: false,
             spilling_pays_up_to: 1,
             masked_memory: true,
             f16_conversions: true,
@@ -197,6 +202,7 @@ impl Target {
                 slow_masked_stores: is_amd,
                 slow_scatters: is_amd,
                 guesses_stored_addresses: is_amd,
+                fast_bit_fields: is_amd,
                 spilling_pays_up_to: if is_zen5 { SPILLING_ON_ZEN5 } else { 1 },
                 popcounts: has!("avx512vpopcntdq"),
                 small_popcounts: has!("avx512bitalg"),
@@ -208,6 +214,7 @@ impl Target {
                 slow_gathers: is_amd,
                 slow_masked_stores: is_amd,
                 guesses_stored_addresses: is_amd,
+                fast_bit_fields: is_amd,
                 spilling_pays_up_to: if is_zen5 { SPILLING_ON_ZEN5_AVX2 } else { 1 },
                 ..Target::avx2()
             },
@@ -239,6 +246,7 @@ impl Target {
                 slow_gathers: self.slow_gathers,
                 slow_masked_stores: self.slow_masked_stores,
                 guesses_stored_addresses: self.guesses_stored_addresses,
+                fast_bit_fields: self.fast_bit_fields,
                 spilling_pays_up_to: self.spilling_pays_up_to.min(SPILLING_ON_ZEN5_AVX2),
                 ..Target::avx2()
             },

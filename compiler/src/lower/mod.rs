@@ -9,8 +9,9 @@
 //! address, [`legalize::run`] turns arithmetic that the target
 //! ([`crate::target`]) lacks into arithmetic that it has, [`narrow::run`] does in 16 bits
 //! what is done in 32 without need, [`lanes::run`] makes loops,
-//! branches and calls of what vectors do not do at all, and [`elements::run`], last before
-//! `codegen`, single loads of those whose results all lanes share.
+//! branches and calls of what vectors do not do at all, [`elements::run`] single loads of those
+//! whose results all lanes share, and [`reassociate::run`], last before `codegen`, has bitwise
+//! operations wait for as little as possible.
 //!
 //! - `emit.rs`: how a pass replays a block. Open it first. `replay.rs`: how one that makes blocks
 //!   does.
@@ -36,5 +37,6 @@ pub mod legalize;
 mod math;
 pub mod memory_order;
 pub mod narrow;
+pub mod reassociate;
 mod replay;
 mod rounding;

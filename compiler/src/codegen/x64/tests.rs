@@ -126,6 +126,27 @@ fn bytes_of_a_word_are_indexes() {
 }
 
 #[test]
+fn bit_fields_are_one_operation_where_that_is_fast() {
+    let body = "block0(x: i64, p: ptr):\n  w: i32 = convert.trunc x\n  c5: i32 = const 5\n  \
+                mask: i32 = const 0x7f\n  s: i32 = lshr w, c5\n  b: i32 = and s, mask\n  \
+                store.global.align4 p, b\n  ret";
+    let fast = Target {
+        fast_bit_fields: true,
+        ..Target::avx2()
+    };
+    let code = listing_for(&fast, body);
+    assert_eq!(count(&code, "bextr"), 1, "{code:?}");
+    assert_eq!(count(&code, "shr") + count(&code, "and"), 0, "{code:?}");
+    // From bit 5 on, 7 bits.
+    assert!(
+        code.iter()
+            .any(|line| line.starts_with("mov") && line.ends_with("0x705")),
+        "{code:?}"
+    );
+    assert_eq!(count(&listing_for(&Target::avx2(), body), "bextr"), 0);
+}
+
+#[test]
 fn loops_that_fit_in_registers_do_not_load_what_others_displaced() {
     // Two loops that want nine registers each, of twenty values that live across both.
     let mut text = String::from("block0(x: i64, p: ptr):\n");

@@ -150,6 +150,7 @@ macro_rules! general_rows {
         Shlx = bmi("shlx", Form::Rmv, Pp::P66, 0xf7);
         Sarx = bmi("sarx", Form::Rmv, Pp::PF3, 0xf7);
         Shrx = bmi("shrx", Form::Rmv, Pp::PF2, 0xf7);
+        Bextr = bmi("bextr", Form::Rmv, Pp::Np, 0xf7);
         Rorx = Info::general("rorx", Form::Rm, sizes::B32_64).length(Length::L0)
             .vex(Pp::PF2, Map::M0F3A, W::BySize, 0xf0).imm(ImmKind::I8);
 

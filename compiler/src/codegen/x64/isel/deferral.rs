@@ -152,7 +152,10 @@ impl Deferral {
             };
             let by_inst = insts.get(by as usize).copied();
             let is_part = is_foldable(func, insts[n])
-                || by_inst.is_some_and(|by| is_complement(func, target, insts[n], by));
+                || by_inst.is_some_and(|by| {
+                    is_complement(func, target, insts[n], by)
+                        || is_shifted_field(func, target, insts[n], by)
+                });
             if !is_part {
                 continue;
             }
@@ -231,6 +234,26 @@ fn is_complement(func: &Function, target: &Target, inst: Inst, user: Inst) -> bo
         1 => ty.scalar.bits() >= 32 && user.args.iter().all(|&arg| func.as_const(arg).is_none()),
         _ => ty.scalar != Scalar::I1 && target.isa < Isa::Avx512,
     }
+}
+
+/// Whether the instruction shifts what its user makes a bit field of.
+fn is_shifted_field(func: &Function, target: &Target, inst: Inst, user: Inst) -> bool {
+    let shift = &func.insts[inst];
+    let user = &func.insts[user];
+    let (Op::Binary(BinOp::LShr, _), Op::Binary(BinOp::And, _)) = (&shift.op, &user.op) else {
+        return false;
+    };
+    let ty = func.ty(shift.results[0]);
+    let bits = u64::from(ty.scalar.bits());
+    let is_low_mask = |&arg: &Value| {
+        let mask = func.as_const(arg);
+        mask.is_some_and(|mask| mask.wrapping_add(1).is_power_of_two())
+    };
+    target.fast_bit_fields
+        && ty.lanes == 1
+        && bits >= 32
+        && func.as_const(shift.args[1]).is_some_and(|by| by < bits)
+        && user.args.iter().any(is_low_mask)
 }
 
 /// Whether some user can make something of the instruction.

@@ -37,7 +37,14 @@ impl Isel<'_> {
                     let other = self.scalar_rm(other)?;
                     self.rvm(Opcode::Andn, size, complemented, other)
                 }
-                None => self.arithmetic(Opcode::And, Opcode::AndImm, size, a, b)?,
+                None => match self.bit_field(a, b) {
+                    Some((of, control)) => {
+                        let control = self.int_constant(control);
+                        let of = self.scalar_rm(of)?;
+                        self.rvm(Opcode::Bextr, size, control, of)
+                    }
+                    None => self.arithmetic(Opcode::And, Opcode::AndImm, size, a, b)?,
+                },
             },
             BinOp::Or => self.arithmetic(Opcode::Or, Opcode::OrImm, size, a, b)?,
             BinOp::Xor => self.arithmetic(Opcode::Xor, Opcode::XorImm, size, a, b)?,
@@ -59,6 +66,20 @@ impl Isel<'_> {
             }
         };
         Ok(Repr::Scalar(reg))
+    }
+
+    /// Of a value that is shifted by its user and a mask for what is left the value, and where the
+    /// bits begin and how many there are as `bextr` has it.
+    fn bit_field(&self, shifted: Value, mask: Value) -> Option<(Value, u64)> {
+        let (shifted, mask) = match self.func.as_const(mask) {
+            Some(mask) => (shifted, mask),
+            None => (mask, self.func.as_const(shifted)?),
+        };
+        let Some((Op::Binary(BinOp::LShr, _), &[of, by])) = self.deferred_op(shifted) else {
+            return None;
+        };
+        let start = self.func.as_const(by)?;
+        Some((of, start | u64::from(mask.trailing_ones()) << 8))
     }
 
     fn arithmetic(
