@@ -9,9 +9,9 @@
 //! another block's end is taken to be late, as it is if a loop carries it round.
 //!
 //! What is stored stays as it is, since it may be combined with what is in memory in one
-//! instruction, and so do sums, which addresses are made of. For vectors nothing is gained (measured
-//! with hash functions): three values are combined in one instruction, and longer lives are spilled.
-//! Linear.
+//! instruction, and so do sums, which addresses are made of. For vectors nothing is gained
+//! (measured with hash functions): three values are combined in one instruction, and longer lives
+//! are spilled. Linear.
 
 use cranelift_entity::SecondaryMap;
 
@@ -103,7 +103,8 @@ impl Reassociation<'_> {
         }
     }
 
-    /// Makes `late op (b op c)` of `(late op b) op c`: the inner operation, which is to come before.
+    /// Makes `late op (b op c)` of `(late op b) op c`. Gives the inner operation, which is to come
+    /// before.
     fn take_late_out(&mut self, inst: Inst, block: Block) -> Option<Inst> {
         let data = &self.func.insts[inst];
         let (&Op::Binary(op @ (BinOp::And | BinOp::Or | BinOp::Xor), _), &[x, y]) =
@@ -157,7 +158,7 @@ mod tests {
     use super::run;
     use crate::ir::parse;
 
-    /// The operands of the last `xor` of one lane of what is loaded last, for a chain in some order.
+    /// A function that loads a value and combines it with its parameters.
     fn reassociated(chain: &str) -> String {
         let text = format!(
             "func \"f\" (i32, i32, ptr) -> () {{

@@ -278,8 +278,8 @@ impl Emitter<'_> {
         let def = |value: Value| func.def_inst(value).map(|inst| &func.insts[inst]);
         let sum = def(ptr).filter(|sum| sum.op == Op::PtrAdd)?;
         let (base, wide) = (sum.args[0], def(sum.args[1])?);
-        let is_word = matches!(wide.op, Op::Convert(ConvertOp::SExt, _))
-            && func.ty(*wide.args.first()?).scalar == Scalar::I32;
+        let is_extension = matches!(wide.op, Op::Convert(ConvertOp::SExt, _));
+        let word = *wide.args.first().filter(|_| is_extension)?;
         let mut variable = base;
         while let Some(data) = def(variable)
             && data.op == Op::PtrAdd
@@ -295,12 +295,13 @@ impl Emitter<'_> {
         let (unit, Shape::Affine(stride)) = (interleaving?.unit, self.shape(base)) else {
             return None;
         };
-        let leaves_loop = self.source.escaped(wide.args[0], self.at).is_some();
+        let is_word = func.ty(word).scalar == Scalar::I32;
+        let leaves_loop = self.source.escaped(word, self.at).is_some();
         if !is_word || stride != i64::from(unit) || leaves_loop {
             return None;
         }
         let object = self.scalar(base);
-        let offsets = self.vector(wide.args[0]);
+        let offsets = self.vector(word);
         let width = self.source.width;
         let mut b = self.builder();
         let lanes = b.val(Op::LaneIds, &[], Type::I32.with_lanes(width));
