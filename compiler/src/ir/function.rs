@@ -360,6 +360,19 @@ impl Function {
         order
     }
 
+    /// How often each value is used, by instructions and at the ends of blocks.
+    pub fn use_counts(&self) -> SecondaryMap<Value, u32> {
+        let mut uses = SecondaryMap::with_capacity(self.values.len());
+        for &block in &self.layout {
+            let data = &self.blocks[block];
+            for &inst in &data.insts {
+                self.insts[inst].args.iter().for_each(|&arg| uses[arg] += 1);
+            }
+            data.term.for_each_value(|value| uses[value] += 1);
+        }
+        uses
+    }
+
     /// Rewrites every use of a key of `replace` to what it maps to, following chains. Cost: linear.
     pub fn replace_uses(&mut self, replace: &SecondaryMap<Value, PackedOption<Value>>) {
         let resolve = |value: &mut Value| {

@@ -23,21 +23,17 @@ const FROM_OTHER_BLOCKS: u32 = 1000;
 
 /// Reorders what is worth it. Runs on what all other passes leave.
 pub fn run(func: &mut Function) {
-    let mut uses: SecondaryMap<Value, u32> = SecondaryMap::with_capacity(func.values.len());
     let mut stored: SecondaryMap<Value, bool> = SecondaryMap::new();
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {
             let data = &func.insts[inst];
-            data.args.iter().for_each(|&arg| uses[arg] += 1);
             if matches!(data.op, Op::Store(_)) {
                 data.args.iter().for_each(|&arg| stored[arg] = true);
             }
         }
-        let term = &func.blocks[block].term;
-        term.for_each_value(|value| uses[value] += 1);
     }
     let mut reassociation = Reassociation {
-        uses,
+        uses: func.use_counts(),
         stored,
         known: SecondaryMap::with_capacity(func.values.len()),
         block: SecondaryMap::with_capacity(func.insts.len()),

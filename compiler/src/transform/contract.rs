@@ -12,17 +12,7 @@ use crate::ir::{BinOp, Function, Inst, Op, Scalar, UnOp, Value};
 
 /// Contracts what can be contracted. Returns whether there was anything.
 pub fn run(func: &mut Function) -> bool {
-    let mut uses: SecondaryMap<Value, u32> = SecondaryMap::with_capacity(func.values.len());
-    for &block in &func.layout {
-        for &inst in &func.blocks[block].insts {
-            for &arg in &func.insts[inst].args {
-                uses[arg] += 1;
-            }
-        }
-        func.blocks[block]
-            .term
-            .for_each_value(|value| uses[value] += 1);
-    }
+    let uses = func.use_counts();
     let mut changed = false;
     for index in 0..func.layout.len() {
         let block = func.layout[index];

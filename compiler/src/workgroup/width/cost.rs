@@ -27,8 +27,8 @@ const PROBED: u64 = 8;
 /// are left try in vain each time. Measured with a loop that writes to a pipe.
 const CONTENDED: u64 = 400;
 /// Operations beside one that takes lanes apart among which it hardly counts. Kernels that look for
-/// passwords, which write what they find, have 40 and more; those that sort, sum up or read images
-/// have fewer than 5.
+/// passwords, which write what they find, have 40 and more; those that count or read images have
+/// fewer than 5.
 const BESIDE_ONE_APART: u64 = 32;
 
 /// What vectors save and cost in a whole kernel.

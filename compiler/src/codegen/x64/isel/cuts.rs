@@ -106,16 +106,10 @@ pub enum Logic {
 pub fn choose(func: &Function, order: &[Block]) -> SecondaryMap<Inst, Option<Logic>> {
     let mut mapping = Mapping {
         func,
-        uses: SecondaryMap::with_capacity(func.values.len()),
+        uses: func.use_counts(),
         needed: SecondaryMap::with_capacity(func.values.len()),
         chosen: SecondaryMap::with_capacity(func.insts.len()),
     };
-    for &block in order {
-        let data = &func.blocks[block];
-        let args = data.insts.iter().flat_map(|&inst| &func.insts[inst].args);
-        args.for_each(|&arg| mapping.uses[arg] += 1);
-        data.term.for_each_value(|value| mapping.uses[value] += 1);
-    }
     for &block in order {
         mapping.cheapest(block);
     }
