@@ -76,6 +76,10 @@ pub struct Target {
     pub static_rounding: bool,
     /// Floating-point numbers times powers of two.
     pub scaling: bool,
+    /// Estimates of reciprocals and inverse square roots within 2^-14, of any 32- or 64-bit number.
+    /// Their bits may differ between processors, so engines that are compared have none
+    /// ([`Target::without_estimates`]).
+    pub estimates: bool,
     /// Conversions between unsigned 32-bit integers and floating point. For Cranelift, code
     /// generation sees to them.
     pub unsigned_conversions: bool,
@@ -121,6 +125,7 @@ impl Target {
             f16_conversions: false,
             static_rounding: false,
             scaling: false,
+            estimates: false,
             unsigned_conversions: true,
             wide_integers: true,
             leading_zeros: false,
@@ -162,6 +167,7 @@ impl Target {
             f16_conversions: true,
             static_rounding: true,
             scaling: true,
+            estimates: true,
             unsigned_conversions: true,
             wide_integers: true,
             leading_zeros: true,
@@ -252,6 +258,14 @@ impl Target {
                 ..Target::avx2()
             },
             _ => Target::cranelift(),
+        }
+    }
+
+    /// With results that have the same bits on every machine.
+    pub fn without_estimates(self) -> Target {
+        Target {
+            estimates: false,
+            ..self
         }
     }
 

@@ -205,8 +205,8 @@ fn divide<F: Float>(x: F, y: F) -> F {
     x / y
 }
 
-fn reciprocal<F: Float>(x: F) -> F {
-    x.lit(1.0) / x
+fn rough_reciprocal<F: Float>(x: F) -> F {
+    x.recip_estimate().unwrap_or_else(|| x.lit(1.0) / x)
 }
 
 functions! {
@@ -287,7 +287,7 @@ functions! {
     HalfLog2 "half_log2" Unary log::log2, Absent, Ulp(8192.0), Absent;
     HalfLog10 "half_log10" Unary log::log10, Absent, Ulp(8192.0), Absent;
     HalfPowr "half_powr" Binary relaxed::half_powr, Absent, Ulp(8192.0), Absent;
-    HalfRecip "half_recip" Unary reciprocal, Absent, Ulp(8192.0), Absent;
+    HalfRecip "half_recip" Unary rough_reciprocal, Absent, Ulp(8192.0), Absent;
     HalfRsqrt "half_rsqrt" Unary root::rough_rsqrt, Absent, Ulp(8192.0), Absent;
     HalfSin "half_sin" Unary relaxed::half_sin, Absent, Ulp(8192.0), Absent;
     HalfSqrt "half_sqrt" Unary Float::sqrt, Absent, Ulp(8192.0), Absent;
@@ -301,7 +301,7 @@ functions! {
     NativeLog2 "native_log2" Unary relaxed::native_log2, Absent, Any, Absent;
     NativeLog10 "native_log10" Unary relaxed::native_log10, Absent, Any, Absent;
     NativePowr "native_powr" Binary relaxed::native_powr, Absent, Any, Absent;
-    NativeRecip "native_recip" Unary reciprocal, Absent, Any, Absent;
+    NativeRecip "native_recip" Unary rough_reciprocal, Absent, Any, Absent;
     NativeRsqrt "native_rsqrt" Unary root::rough_rsqrt, Absent, Any, Absent;
     NativeSin "native_sin" Unary relaxed::native_sin, Absent, Any, Absent;
     NativeSqrt "native_sqrt" Unary Float::sqrt, Absent, Any, Absent;

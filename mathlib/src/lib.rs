@@ -20,7 +20,8 @@
 //!
 //! A few operations that some machines have are methods with a meaning in the others
 //! ([`Float::scale`], [`Float::ldexp`], [`Float::of_int`]). An implementation of its own gives the
-//! same bits.
+//! same bits. Estimates ([`Float::rsqrt_estimate`], [`Float::recip_estimate`]) do not: whoever has
+//! them gets other bits, within the same bounds.
 //!
 //! What is rare or long is a [`Routine`]: a scalar function out of line. `x.rare1(mask, fast, r)`
 //! is `r` of the lanes where `mask` is set and `fast` elsewhere; a builder emits a branch around

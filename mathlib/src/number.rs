@@ -167,6 +167,16 @@ pub trait Float:
         crate::bits::of_small_int(self, i)
     }
 
+    /// `1 / self` within 2^-14 of it, on machines that have an estimate, whose bits may differ from
+    /// machine to machine; exact where `self` is zero or infinite.
+    fn recip_estimate(self) -> Option<Self> {
+        None
+    }
+    /// `1 / sqrt(self)`, likewise; NaN below zero.
+    fn rsqrt_estimate(self) -> Option<Self> {
+        None
+    }
+
     /// `r(self)` in lanes where `mask` is set, else `fast`.
     fn rare1(self, mask: Self::Mask, fast: Self, r: Routine) -> Self;
     /// `r(self, y)` in lanes where `mask` is set, else `fast`.

@@ -4,15 +4,40 @@ use crate::bits::{copysign, from_int, infinity, not_between, not_positive_normal
 use crate::number::{Float, Format, Int};
 use crate::routine::Routine;
 
-/// 1 / sqrt(x) of a positive normal number: a guess from the encoding, improved by iterations,
-/// which are shorter than a root and a division.
-fn inverse_root<F: Float>(x: F) -> F {
-    let y = rough_inverse_root(x);
-    improved(y, (x * y).fma(-y, x.lit(1.0)))
+/// 1 / sqrt(x), roughly, and how it is improved.
+struct InverseRoot<F> {
+    rough: F,
+    /// Whether it is the machine's, which knows zero, infinity and NaN, too.
+    is_estimate: bool,
 }
 
-/// [`inverse_root`] within 2^-10.1.
-fn rough_inverse_root<F: Float>(x: F) -> F {
+impl<F: Float> InverseRoot<F> {
+    /// Of a positive normal number: the machine's estimate, or else a guess from the encoding and
+    /// an iteration.
+    fn of(x: F) -> InverseRoot<F> {
+        let estimate = x.rsqrt_estimate();
+        InverseRoot {
+            rough: estimate.unwrap_or_else(|| guessed_inverse_root(x)),
+            is_estimate: estimate.is_some(),
+        }
+    }
+
+    /// y / sqrt(1 - h) for an h of this root: Householder's iteration,
+    /// 1 + h/2 + 3 h^2/8 + 5 h^3/16 ..., the shorter the nearer the root is.
+    fn improve(&self, y: F, h: F) -> F {
+        let coefficients: &[f64] = match (self.is_estimate, y.format()) {
+            (true, Format::F32) => &[0.5],
+            // By which the error is least for |h| < 2^-13.
+            (true, Format::F64) => &[0.5, 0.375_000_003_056, 0.3125],
+            (false, Format::F32) => &[0.5, 0.375],
+            (false, Format::F64) => &[0.5, 0.375, 0.3125, 0.273_437_5, 0.246_093_75],
+        };
+        (y * h).fma(poly(h, coefficients), y)
+    }
+}
+
+/// 1 / sqrt(x) of a positive normal number, within 2^-10.1.
+fn guessed_inverse_root<F: Float>(x: F) -> F {
     // Newton's iteration is y (3 - x y^2) / 2. A guess of y cbrt(1/2) makes a product less of it,
     // y (c - x y^2), with the constants by which the error is least.
     let guess = x.int_lit(x.format().pick(0x5f0b_3893, 0x5fe1_6712_7493_5000));
@@ -20,20 +45,12 @@ fn rough_inverse_root<F: Float>(x: F) -> F {
     y * (x * y).fma(-y, x.lit(1.890_990_153_7))
 }
 
-/// y / sqrt(1 - h) for an h of the rough inverse root, below 2^-9.1.
-fn improved<F: Float>(y: F, h: F) -> F {
-    // Householder's iteration: 1 + h/2 + 3 h^2/8 + 5 h^3/16 ...
-    let coefficients: &[f64] = match y.format() {
-        Format::F32 => &[0.5, 0.375],
-        Format::F64 => &[0.5, 0.375, 0.3125, 0.273_437_5, 0.246_093_75],
-    };
-    (y * h).fma(poly(h, coefficients), y)
-}
-
 /// The square root of v + low as the sum of two, for a positive normal v and a low below an ulp of
 /// it.
 pub(crate) fn short_root_of_sum<F: Float>(v: F, low: F) -> (F, F) {
-    let y = inverse_root(v);
+    let root = InverseRoot::of(v);
+    let y = root.rough;
+    let y = root.improve(y, (v * y).fma(-y, v.lit(1.0)));
     let r = v * y;
     (r, (y * v.lit(0.5)) * ((-r).fma(r, v) + low))
 }
@@ -41,19 +58,39 @@ pub(crate) fn short_root_of_sum<F: Float>(v: F, low: F) -> (F, F) {
 /// The square root of a positive normal number or zero, within 1.1 ulp. Shorter than the
 /// instruction.
 pub(crate) fn short_root<F: Float>(x: F) -> F {
-    let y = rough_inverse_root(x);
+    let root = InverseRoot::of(x);
+    let y = match root.is_estimate {
+        // Not infinite, where x is zero.
+        true => {
+            let most = x.lit2(f64::from(f32::MAX), f64::MAX);
+            F::select(root.rough.lt(most), root.rough, most)
+        }
+        false => root.rough,
+    };
     let r = x * y;
-    improved(r, r.fma(-y, x.lit(1.0)))
+    root.improve(r, r.fma(-y, x.lit(1.0)))
 }
 
 /// 1 / sqrt(x).
 pub fn rsqrt<F: Float>(x: F) -> F {
-    x.rare1(not_positive_normal(x), inverse_root(x), Routine::Rsqrt)
+    let root = InverseRoot::of(x);
+    let y = root.rough;
+    let h = (x * y).fma(-y, x.lit(1.0));
+    let improved = root.improve(y, h);
+    match root.is_estimate {
+        // What is not positive and finite has its right result at once, and no residual.
+        true => F::select(!h.is_nan(), improved, y),
+        false => x.rare1(not_positive_normal(x), improved, Routine::Rsqrt),
+    }
 }
 
-/// `half_rsqrt` and `native_rsqrt`, within 2^-14.9: an iteration of third order from the guess that
-/// is best for it, with the coefficients by which the error is least. Of `float` alone.
+/// `half_rsqrt` and `native_rsqrt`, within 2^-14: the estimate, or an iteration of third order from
+/// the guess that is best for it, with the coefficients by which the error is least. Of `float`
+/// alone.
 pub fn rough_rsqrt<F: Float>(x: F) -> F {
+    if let Some(y) = x.rsqrt_estimate() {
+        return y;
+    }
     let y = F::from_bits(x.int_lit(0x5f37_59df) - x.to_bits().shr(1));
     let h = (x * y).fma(-y, x.lit(1.0));
     let rough = (y * h).fma(poly(h, &[0.5011, 0.3767]), y);

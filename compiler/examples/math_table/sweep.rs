@@ -4,7 +4,7 @@
 //! and where a `float` reference is at hand it goes first, and only a result that is not the
 //! rounded one, and may be further off than any before, is compared with the `double` one.
 
-use brolga_compiler::codegen;
+use brolga_compiler::{Target, codegen};
 use brolga_mathlib::{Accuracy, Func, Signature};
 use brolga_mathlib_testing::Wide;
 use half::f16;
@@ -44,20 +44,34 @@ fn sweep_of<T: Number + Lane>(funcs: &[Func], effort: Effort) -> Vec<Found> {
     let mut expected = Expected::<T>::new(reference(reference_name(funcs[0])));
     // A wide result is as good as exact, but for `rootn`, whose power is rounded.
     let of_rounded = T::TYPE == Type::Double && !expected.is_wide();
-    let mut subjects: Vec<Subject<T>> = funcs
-        .iter()
-        .map(|&func| Subject::new(func, tried, of_rounded))
-        .collect();
+    let target = codegen::target();
+    let mut targets = vec![target];
+    // Results have other bits with the machine's estimates.
+    targets.extend(target.estimates.then(|| target.without_estimates()));
+    let make = |target: &Target| -> Vec<Subject<T>> {
+        let subject = |&func| Subject::new(func, *target, tried, of_rounded);
+        funcs.iter().map(subject).collect()
+    };
+    let mut subjects: Vec<Vec<Subject<T>>> = targets.iter().map(make).collect();
     let mut source = Source::<T>::new(funcs[0], tried);
     let mut block = Block::new();
     for _ in 0..tried.count(T::TYPE).div_ceil(ELEMENTS as u64) {
         source.fill(&mut block);
         expected.compute(&block);
-        for subject in &mut subjects {
+        for subject in subjects.iter_mut().flatten() {
             subject.compare(&block, &expected);
         }
     }
-    subjects.into_iter().map(|subject| subject.found).collect()
+    let mut found = subjects
+        .into_iter()
+        .map(|subjects| subjects.into_iter().map(|subject| subject.found));
+    let first: Vec<Found> = found.next().expect("a target").collect();
+    found.fold(first, |worst, other| {
+        let pairs = worst.into_iter().zip(other);
+        pairs
+            .map(|(a, b)| if b.error > a.error { b } else { a })
+            .collect()
+    })
 }
 
 /// The results that a block should have.
@@ -189,7 +203,7 @@ struct Subject<T> {
 }
 
 impl<T: Number + Lane> Subject<T> {
-    fn new(func: Func, tried: Tried, of_rounded: bool) -> Subject<T> {
+    fn new(func: Func, target: Target, tried: Tried, of_rounded: bool) -> Subject<T> {
         let absolute = matches!(func.accuracy()[T::TYPE as usize], Accuracy::Absolute(_));
         let results = match func.signature() {
             Signature::UnaryPair | Signature::UnaryAndInt | Signature::BinaryAndInt => 2,
@@ -197,7 +211,7 @@ impl<T: Number + Lane> Subject<T> {
         };
         Subject {
             func,
-            kernel: Kernel::of(func, T::TYPE, (codegen::target(), 8)),
+            kernel: Kernel::of(func, T::TYPE, (target, 8)),
             found: Found {
                 error: if of_rounded || absolute { 0.0 } else { 0.5 },
                 of_rounded,

@@ -91,6 +91,8 @@ pub fn unary(op: UnOp, scalar: Scalar, a: u64) -> u64 {
         UnOp::Floor => in_float!(scalar, |x = a| x.floor()),
         UnOp::Trunc => in_float!(scalar, |x = a| x.trunc()),
         UnOp::RoundEven => in_float!(scalar, |x = a| x.round_ties_even()),
+        UnOp::RecipEstimate => in_float!(scalar, |x = a| x.recip()),
+        UnOp::RsqrtEstimate => in_float!(scalar, |x = a| x.sqrt().recip()),
     }
 }
 

@@ -31,6 +31,11 @@ named! {
         Trunc = "trunc",
         /// To an integral value, ties to even (`rint`).
         RoundEven = "roundeven",
+        /// `1 / a`, within 2^-14 of it. Which number that is may differ between targets
+        /// ([`crate::target::Target::estimates`]); it is the quotient where nothing else is said.
+        RecipEstimate = "recip_estimate",
+        /// `1 / sqrt(a)`, likewise.
+        RsqrtEstimate = "rsqrt_estimate",
     }
 }
 

@@ -93,7 +93,7 @@ impl Halves {
         let wide = self.widen(e, x);
         let result = e.unary(op, wide);
         match op {
-            UnOp::Sqrt => self.narrow(e, result),
+            UnOp::Sqrt | UnOp::RecipEstimate | UnOp::RsqrtEstimate => self.narrow(e, result),
             // Integral numbers next to a half are halves.
             _ => self.narrow_exactly(e, result),
         }

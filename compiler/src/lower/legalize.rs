@@ -19,7 +19,8 @@
 //! | `PopCount` | vectors: 32, 64 bits where [`Target::popcounts`]; 8, 16 bits where [`Target::small_popcounts`] |
 //! | `Clz` | vectors: 32, 64 bits where [`Target::leading_zeros`] |
 //! | `Ctz`, `BitReverse` | one lane only |
-//! | floating-point `Unary`, `Binary`, `Fma`, `FCmp` | 32, 64 bits |
+//! | other floating-point `Unary`, `Binary`, `Fma`, `FCmp` | 32, 64 bits |
+//! | `RecipEstimate`, `RsqrtEstimate` | 32, 64 bits where [`Target::estimates`] |
 //! | `Lookup` | all |
 //! | `FScale` | 32, 64 bits; [`super::lanes`] calls for it but where [`Target::scaling`] |
 //! | `Rounded` | 64 bits; 32, too, where [`Target::static_rounding`] |
@@ -88,10 +89,20 @@ fn expand(
             Some(e.fcmp(cc, x, y))
         }
         Op::Convert(op, rounding) => convert(e, target, halves, op, rounding, a[0], ty),
+        Op::Unary(UnOp::RecipEstimate) if !target.estimates => Some(reciprocal(e, a[0])),
+        Op::Unary(UnOp::RsqrtEstimate) if !target.estimates => {
+            let root = e.unary(UnOp::Sqrt, a[0]);
+            Some(reciprocal(e, root))
+        }
         Op::Unary(op) if ty.lanes > 1 => bits::unary(e, target, op, a[0]),
         Op::Binary(op, _) => binary(e, target, op, a, ty),
         _ => None,
     }
+}
+
+fn reciprocal(e: &mut Emitter<'_>, x: Value) -> Value {
+    let one = e.fconst(e.ty(x), 1.0);
+    e.binary(BinOp::FDiv, one, x)
 }
 
 fn convert(

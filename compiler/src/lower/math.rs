@@ -18,6 +18,8 @@ pub struct Sink<'e, 'f> {
     pub emitter: RefCell<&'e mut Emitter<'f>>,
     /// Whether the target has [`BinOp::FScale`].
     scaling: bool,
+    /// Whether it has [`UnOp::RecipEstimate`] and [`UnOp::RsqrtEstimate`].
+    estimates: bool,
 }
 
 impl<'e, 'f> Sink<'e, 'f> {
@@ -26,6 +28,7 @@ impl<'e, 'f> Sink<'e, 'f> {
         Sink {
             emitter: RefCell::new(emitter),
             scaling: false,
+            estimates: false,
         }
     }
 
@@ -33,6 +36,7 @@ impl<'e, 'f> Sink<'e, 'f> {
     pub fn for_target(emitter: &'e mut Emitter<'f>, target: &Target) -> Sink<'e, 'f> {
         Sink {
             scaling: target.scaling,
+            estimates: target.estimates,
             ..Sink::new(emitter)
         }
     }
@@ -55,6 +59,7 @@ struct Emitted<'s> {
 trait Emit {
     fn emit(&self, op: Op, args: &[Value], ty: Type) -> Value;
     fn scaling(&self) -> bool;
+    fn estimates(&self) -> bool;
 }
 
 impl Emit for Sink<'_, '_> {
@@ -64,6 +69,10 @@ impl Emit for Sink<'_, '_> {
 
     fn scaling(&self) -> bool {
         self.scaling
+    }
+
+    fn estimates(&self) -> bool {
+        self.estimates
     }
 }
 
@@ -157,6 +166,11 @@ impl<'s> FloatValue<'s> {
     fn converted(self, i: IntValue<'s>) -> FloatValue<'s> {
         let to_float = Op::Convert(ConvertOp::SToF, crate::ir::Rounding::NearestEven);
         FloatValue(i.0.op(to_float, &[], self.0.ty))
+    }
+
+    fn estimate(self, op: UnOp) -> Option<FloatValue<'s>> {
+        let has = self.0.sink.estimates();
+        has.then(|| FloatValue(self.0.unary(op)))
     }
 
     fn int_type(self) -> Type {
@@ -336,6 +350,12 @@ impl<'s> Float for FloatValue<'s> {
             Format::F64 if !self.0.sink.scaling() => of_small_int(self, i),
             _ => self.converted(i),
         }
+    }
+    fn recip_estimate(self) -> Option<Self> {
+        self.estimate(UnOp::RecipEstimate)
+    }
+    fn rsqrt_estimate(self) -> Option<Self> {
+        self.estimate(UnOp::RsqrtEstimate)
     }
     fn rare1(self, mask: MaskValue<'s>, fast: Self, r: Routine) -> Self {
         FloatValue(self.routine(&[], mask, fast.0, r))

@@ -7,13 +7,14 @@ use brolga_compiler::{Isa, Target, codegen, lower};
 use cranelift_entity::PrimaryMap;
 
 /// What code can be generated for and run here: every instruction set that this machine has, and
-/// AVX-512 without what only some machines with it have.
+/// AVX-512 without what only some machines with it have. Without estimates, as results are
+/// compared.
 pub fn targets() -> Vec<Target> {
-    let best = Target::detect();
+    let best = Target::detect().without_estimates();
     let here = Isa::ALL.iter().filter(|&&isa| isa <= best.isa);
     let mut targets: Vec<Target> = here.map(|&isa| best.at_most(isa)).collect();
     if best.isa == Isa::Avx512 {
-        targets.push(Target::avx512());
+        targets.push(Target::avx512().without_estimates());
     }
     targets
 }

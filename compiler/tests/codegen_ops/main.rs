@@ -194,6 +194,18 @@ fn check_for(
     result: Scalar,
     same: bool,
 ) -> Result<(), String> {
+    run_lanes(target, op, args, result, same, compare)
+}
+
+/// Runs an operation on lanes of each operand, at every width, and has what comes out judged.
+fn run_lanes(
+    target: &Target,
+    op: &Op,
+    args: &[Scalar],
+    result: Scalar,
+    same: bool,
+    judge: impl Fn(&Op, &[Scalar], Scalar, &[Vec<u64>], &[u64]) -> Result<(), String>,
+) -> Result<(), String> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     for width in WIDTHS {
         let code = std::panic::catch_unwind(|| compile(target, op, args, result, width, same))
@@ -228,7 +240,7 @@ fn check_for(
                     u64::from_le_bytes(bytes)
                 })
                 .collect();
-            compare(op, args, result, &lanes, &found)?;
+            judge(op, args, result, &lanes, &found)?;
         }
     }
     Ok(())
@@ -264,6 +276,36 @@ fn compare(
     Ok(())
 }
 
+/// Checks estimates, as [`UnOp::RecipEstimate`] says what they are.
+fn compare_estimates(
+    op: &Op,
+    _: &[Scalar],
+    scalar: Scalar,
+    lanes: &[Vec<u64>],
+    found: &[u64],
+) -> Result<(), String> {
+    for (&bits, &found) in lanes[0].iter().zip(found) {
+        let x = eval::to_f64(scalar, bits);
+        let exact = match op {
+            Op::Unary(UnOp::RecipEstimate) => 1.0 / x,
+            _ => 1.0 / x.sqrt(),
+        };
+        let estimate = eval::to_f64(scalar, found);
+        let beyond = exact.abs() > eval::to_f64(scalar, eval::from_f64(scalar, f64::MAX));
+        let right = match exact {
+            _ if exact.is_nan() => estimate.is_nan(),
+            _ if exact == 0.0 || exact.is_infinite() || beyond => {
+                estimate == eval::to_f64(scalar, eval::from_f64(scalar, exact))
+            }
+            _ => (estimate / exact - 1.0).abs() < 1.0 / 16384.0,
+        };
+        if !right {
+            return Err(format!("{op} {scalar:?} of {x:e} is {estimate:e}"));
+        }
+    }
+    Ok(())
+}
+
 fn report(failures: Vec<String>) {
     assert!(
         failures.is_empty(),
@@ -290,6 +332,21 @@ fn unary_operations() {
         }
     }
     failures.extend(check(Op::Unary(UnOp::Not), &[Scalar::I1], Scalar::I1).err());
+    report(failures);
+}
+
+#[test]
+fn estimates_are_near() {
+    let mut failures = Vec::new();
+    let here = Target::detect();
+    for target in [here, here.without_estimates()] {
+        for op in [UnOp::RecipEstimate, UnOp::RsqrtEstimate] {
+            for s in [Scalar::F32, Scalar::F64] {
+                let op = Op::Unary(op);
+                failures.extend(run_lanes(&target, &op, &[s], s, false, compare_estimates).err());
+            }
+        }
+    }
     report(failures);
 }
 

@@ -30,7 +30,7 @@ mod table;
 mod tests;
 
 pub use buffer::{Buffer, Code, Label};
-pub use info::{Class, Extension, Form, Info};
+pub use info::{Class, Extension, Form, Info, Masking, MemorySize};
 pub use table::Opcode;
 
 /// Operand size: of general registers, or the vector length. Scalar operations on vector registers

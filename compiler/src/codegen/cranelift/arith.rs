@@ -72,6 +72,9 @@ impl Gen<'_> {
                 UnOp::Floor => g.b.ins().floor(v),
                 UnOp::Trunc => g.b.ins().trunc(v),
                 UnOp::RoundEven => g.b.ins().nearest(v),
+                UnOp::RecipEstimate | UnOp::RsqrtEstimate => {
+                    unreachable!("no estimates are left for Cranelift")
+                }
             }
         })
     }

@@ -3,6 +3,7 @@
 //!
 //! - `isel/`: instruction selection. Open it first.
 //! - `inst.rs`, `vcode.rs`: machine instructions over virtual registers, and functions of them.
+//! - `masking.rs`: blends that become write masks.
 //! - `split.rs`: live ranges made shorter. `regalloc.rs`: what the register allocator is told.
 //! - `emit.rs`: allocated code to bytes, by way of the crate `brolga-x64-encoding`. `prologue.rs`:
 //!   how functions are entered and left.
@@ -13,6 +14,7 @@ mod emit;
 mod inst;
 mod isel;
 mod listing;
+mod masking;
 mod pool;
 mod preserve;
 mod prologue;
@@ -45,6 +47,7 @@ pub fn compile(
     listing: bool,
 ) -> Result<MachineCode, Diagnostic> {
     let mut selected = isel::select(func, globals, target)?;
+    masking::fold(&mut selected.code);
     split::around_loops(&mut selected.code, selected.vector, target.isa);
     let allocatable = Allocatable::new(&selected.code, selected.vector.bytes(), target.isa);
     let output = allocatable

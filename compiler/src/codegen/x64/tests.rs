@@ -462,3 +462,36 @@ fn what_is_spilled_is_an_operand_where_it_lies() {
     assert_ne!(from_slot("vpsubd"), 0, "{code:#?}");
     assert_eq!(from_slot("vmovaps"), 0, "{code:#?}");
 }
+
+/// The listing for a vector that is chosen, where a comparison holds, from `chosen`, of which the
+/// last is `r`, or else from `b`.
+fn blended(chosen: &str, kept: &str) -> Vec<String> {
+    listing(&format!(
+        "block0(x: i64, p: ptr):\n  a: f64x8 = load.global.align8.stride8 p\n  \
+         eight: i64 = const 8\n  q: ptr = ptr_add p, eight\n  \
+         b: f64x8 = load.global.align8.stride8 q\n  zero: f64x8 = const 0\n  \
+         c: i1x8 = fcmp.olt a, b\n  {chosen}\n  d: f64x8 = select c, r, {kept}\n  \
+         store.global.align8.stride8 p, d\n  ret"
+    ))
+}
+
+#[test]
+fn what_a_blend_chooses_is_computed_under_its_mask() {
+    let has = |code: &[String], mnemonic: &str, what: &str| {
+        code.iter()
+            .any(|line| line.starts_with(mnemonic) && line.contains(what))
+    };
+    let sum = "r: f64x8 = fadd a, b";
+    let merged = blended(sum, "b");
+    assert_eq!(count(&merged, "vpblendm"), 0, "{merged:?}");
+    assert!(has(&merged, "vaddpd", "{k"), "{merged:?}");
+    let zeroed = blended(sum, "zero");
+    assert!(has(&zeroed, "vaddpd", "{z}"), "{zeroed:?}");
+    let addend = blended("r: f64x8 = fma a, b, b", "b");
+    assert!(has(&addend, "vfmadd231pd", "{k"), "{addend:?}");
+    // It has another user, or keeps lanes of what the instruction has no room for.
+    let used = blended(&format!("{sum}\n  store.global.align8.stride8 q, r"), "b");
+    assert_eq!(count(&used, "vpblendmq"), 1, "{used:?}");
+    let product = blended("t: f64x8 = fmul a, a\n  r: f64x8 = fma a, b, t", "b");
+    assert_eq!(count(&product, "vpblendmq"), 1, "{product:?}");
+}

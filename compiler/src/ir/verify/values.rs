@@ -195,7 +195,9 @@ fn unary_takes(op: UnOp, scalar: Scalar) -> bool {
         | UnOp::Ceil
         | UnOp::Floor
         | UnOp::Trunc
-        | UnOp::RoundEven => scalar.is_float(),
+        | UnOp::RoundEven
+        | UnOp::RecipEstimate
+        | UnOp::RsqrtEstimate => scalar.is_float(),
     }
 }
 

@@ -134,6 +134,7 @@ impl<'a> Case<'a> {
         target: Target,
     ) -> Result<&'c Program, String> {
         let make = || {
+            let target = target.without_estimates();
             Program::for_target(self.module.clone(), &self.options, &target)
                 .map_err(|e| e.to_string())
         };

@@ -208,7 +208,7 @@ impl Isel<'_> {
     pub fn float_unary(&mut self, op: UnOp, a: Value, ty: Type) -> Result<Repr> {
         let size = self.float_size(ty);
         let double = ty.scalar == Scalar::F64;
-        let rounded = match op {
+        let family = match op {
             UnOp::FNeg | UnOp::FAbs => {
                 let bits = self.sign(ty.scalar, size, op == UnOp::FAbs);
                 let opcode = match (op, double) {
@@ -224,12 +224,15 @@ impl Isel<'_> {
                     .collect();
                 return Ok(self.float_repr(ty, parts));
             }
-            UnOp::Sqrt => None,
-            // Bit 3: no exception when the result is inexact.
-            UnOp::RoundEven => Some(0x8),
-            UnOp::Floor => Some(0x9),
-            UnOp::Ceil => Some(0xa),
-            UnOp::Trunc => Some(0xb),
+            UnOp::Sqrt => family!(Vsqrtps Vsqrtpd Vsqrtss Vsqrtsd),
+            UnOp::RecipEstimate => family!(Vrcp14ps Vrcp14pd Vrcp14ss Vrcp14sd),
+            UnOp::RsqrtEstimate => family!(Vrsqrt14ps Vrsqrt14pd Vrsqrt14ss Vrsqrt14sd),
+            UnOp::RoundEven | UnOp::Floor | UnOp::Ceil | UnOp::Trunc if self.is_avx512() => {
+                family!(Vrndscaleps Vrndscalepd Vrndscaless Vrndscalesd)
+            }
+            UnOp::RoundEven | UnOp::Floor | UnOp::Ceil | UnOp::Trunc => {
+                family!(Vroundps Vroundpd Vroundss Vroundsd)
+            }
             other => {
                 return Err(Diagnostic::new(format!(
                     "`{}` is not selected",
@@ -237,13 +240,15 @@ impl Isel<'_> {
                 )));
             }
         };
-        let family = match rounded {
-            None => family!(Vsqrtps Vsqrtpd Vsqrtss Vsqrtsd),
-            Some(_) if !self.is_avx512() => family!(Vroundps Vroundpd Vroundss Vroundsd),
-            Some(_) => family!(Vrndscaleps Vrndscalepd Vrndscaless Vrndscalesd),
-        };
         let opcode = member(family, ty);
-        let imm = rounded.unwrap_or(0);
+        // Bit 3: no exception when the result is inexact.
+        let imm = match op {
+            UnOp::RoundEven => 0x8,
+            UnOp::Floor => 0x9,
+            UnOp::Ceil => 0xa,
+            UnOp::Trunc => 0xb,
+            _ => 0,
+        };
         if ty.lanes == 1 {
             // The first operand is what the upper lanes become.
             let from = self.scalar(a)?;
