@@ -1,5 +1,6 @@
 //! Numbers of a machine with estimates of reciprocals and inverse roots. They are as far off as
-//! they may be, this way or that, so what keeps its bounds with these keeps them with any machine's.
+//! they may be, this way or that, so what keeps its bounds with these keeps them with those of any
+//! machine.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
