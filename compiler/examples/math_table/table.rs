@@ -82,7 +82,8 @@ fn keys() -> impl Iterator<Item = (String, String)> {
 const HEAD: &str = "\
 # Accuracy and speed of the built-in functions
 
-Made by `cargo run --release -p brolga-compiler --example math_table`, from generated code: errors 8 work-items a vector.
+Made by `cargo run --release -p brolga-compiler --example math_table`, from generated code: errors 8 work-items a vector, the larger of
+with the machine's estimates of roots and reciprocals and without.
 
 - *bound*: what the full profile asks for (\"ULP Values for Math Instructions - Full Profile\"), in ulp; \"max² ε\" is the square of the
   largest component times the distance between 1 and the next number of the type. The specification has no bound for `lgamma` and

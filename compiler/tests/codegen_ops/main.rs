@@ -291,12 +291,10 @@ fn compare_estimates(
             _ => 1.0 / x.sqrt(),
         };
         let estimate = eval::to_f64(scalar, found);
-        let beyond = exact.abs() > eval::to_f64(scalar, eval::from_f64(scalar, f64::MAX));
-        let right = match exact {
-            _ if exact.is_nan() => estimate.is_nan(),
-            _ if exact == 0.0 || exact.is_infinite() || beyond => {
-                estimate == eval::to_f64(scalar, eval::from_f64(scalar, exact))
-            }
+        let rounded = eval::to_f64(scalar, eval::from_f64(scalar, exact));
+        let right = match rounded {
+            _ if rounded.is_nan() => estimate.is_nan(),
+            _ if rounded == 0.0 || rounded.is_infinite() => estimate == rounded,
             _ => (estimate / exact - 1.0).abs() < 1.0 / 16384.0,
         };
         if !right {
