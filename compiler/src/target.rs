@@ -66,7 +66,7 @@ pub struct Target {
     /// How many times what registers hold may live at once before two vectors of each value take
     /// longer than one. Where an operation takes two cycles and four begin in each (Zen 5), a
     /// single chain of them leaves most of the machine idle, and what is spilled is an operand in
-    /// memory.
+    /// memory. Not where there are chains enough.
     pub spilling_pays_up_to: u32,
     /// Loads and stores under a mask of lanes of any width, which do not fault where it is clear.
     pub masked_memory: bool,

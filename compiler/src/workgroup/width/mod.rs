@@ -18,7 +18,7 @@ use super::interleave;
 use super::subgroups::uses_sub_groups;
 use crate::analysis::{Across, Cfg, LoopData, Shapes};
 use crate::diagnostic::Remark;
-use crate::ir::{Argument, Callee, FuncId, Function, Inst, Scalar, SourceLoc};
+use crate::ir::{Argument, Block, Callee, FuncId, Function, Inst, Scalar, SourceLoc};
 use crate::launch::LaunchKey;
 use crate::target::Target;
 use cost::Cost;
@@ -41,10 +41,15 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// The instructions, each with how often it may run: more in loops.
+    /// How often a block may run: more in loops.
+    fn weight(&self, block: Block) -> u32 {
+        4u32.saturating_pow(self.cfg.loops.depth(block).min(4))
+    }
+
+    /// The instructions, each with how often it may run.
     fn instructions(&self) -> impl Iterator<Item = (Inst, u32)> {
         self.cfg.order.iter().flat_map(|&block| {
-            let weight = 4u32.saturating_pow(self.cfg.loops.depth(block).min(4));
+            let weight = self.weight(block);
             let insts = self.kernel.blocks[block].insts.iter();
             insts.map(move |&inst| (inst, weight))
         })
@@ -220,6 +225,45 @@ mod tests {
         };
         assert_eq!(width(&target, "f32", 24, "id"), 32);
         assert_eq!(width(&target, "f32", 100, "id"), 16);
+        // Many chains of operations keep the machine busy, and need no second vector beside.
+        assert_eq!(chains(&target, 3), 32);
+        assert_eq!(chains(&target, 24), 16);
+    }
+
+    /// The width of a kernel with 24 values in a loop, which take turns in so many chains of sums.
+    fn chains(target: &Target, count: usize) -> u8 {
+        const LIVE: usize = 24;
+        let list = |each: &dyn Fn(usize) -> String| {
+            let all: Vec<String> = (0..LIVE).map(each).collect();
+            all.join(", ")
+        };
+        let mut text = String::from(
+            "func \"k\" (ptr, i1) -> () {
+            block0(p: ptr, again: i1):
+              id: i64 = dim_query.global_id.0
+              size: i64 = const 4
+              offset: i64 = imul id, size
+              own: ptr = ptr_add p, offset
+              v: f32 = load.global.align4 own\n",
+        );
+        text += &format!("br block1({})\n", list(&|_| "v".into()));
+        text += &format!("block1({}):\n", list(&|n| format!("a{n}: f32")));
+        for n in 0..LIVE {
+            let before = match n.checked_sub(count) {
+                Some(before) => format!("b{before}"),
+                None => format!("a{n}"),
+            };
+            text += &format!("b{n}: f32 = fadd a{n}, {before}\n");
+        }
+        let all = list(&|n| format!("b{n}"));
+        text += &format!("cond_br again, block1({all}), block2\nblock2:\n");
+        for n in 0..LIVE {
+            text += &format!("store.global.align4 own, b{n}\n");
+        }
+        text += "ret\n}";
+        let module = parse::module(&text).unwrap_or_else(|e| panic!("{e:?} in\n{text}"));
+        let (_, kernel) = module.functions.iter().next().expect("a function");
+        choose_width(kernel, &BTreeMap::new(), target).0
     }
 
     /// The width of a kernel that looks up so many table entries by what it has computed, and does

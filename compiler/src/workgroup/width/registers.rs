@@ -1,8 +1,12 @@
 //! How many registers a value may take: what its data's type is, and how much lives at once.
 
+use cranelift_entity::SecondaryMap;
+
 use super::Context;
 use crate::analysis::{Shape, max_pressure};
 use crate::ir::{BinOp, ConvertOp, Function, Inst, Op, Scalar, Type, Value};
+#[cfg(doc)]
+use crate::target::Target;
 
 /// Bytes of an item's values that may live at once when 16 items run together in vectors of 128
 /// bits.
@@ -10,6 +14,9 @@ const FOUR_PARTS_LIVE: u64 = 36;
 /// Built-in functions, each some 50 instructions, in a kernel of which many items run together: in
 /// longer code there is little overhead to share, and it takes twice as long to compile.
 const MOST_BUILTINS: usize = 4;
+/// Chains of operations that keep a processor busy of which [`Target::spilling_pays_up_to`] says
+/// more than 1: four operations of two cycles begin in each.
+const ENOUGH_CHAINS: u64 = 8;
 /// The most items that run together.
 const WIDEST: u32 = 32;
 
@@ -95,11 +102,44 @@ fn many_fit(context: &Context<'_>, width: u32) -> bool {
     let is_builtin = |inst: Inst| matches!(kernel.insts[inst].op, Op::Builtin(..));
     let builtins = context.instructions().filter(|&(inst, _)| is_builtin(inst));
     let target = context.target;
+    let spilled_up_to = match target.spilling_pays_up_to {
+        times if times > 1 && parallelism(context) < ENOUGH_CHAINS => times,
+        _ => 1,
+    };
     let most = match target.vector_bytes {
         16 => FOUR_PARTS_LIVE,
-        bytes => u64::from(target.spilling_pays_up_to * target.vector_registers * bytes / width),
+        bytes => u64::from(spilled_up_to * target.vector_registers * bytes / width),
     };
     builtins.count() <= MOST_BUILTINS && max_pressure(kernel, context.cfg, bytes) <= most
+}
+
+/// How many operations on varying values there are for each on the longest chain of them, on the
+/// average over the blocks, rounded down. Cost: linear.
+fn parallelism(context: &Context<'_>) -> u64 {
+    let kernel = context.kernel;
+    let mut chains: SecondaryMap<Value, u64> = SecondaryMap::with_capacity(kernel.values.len());
+    let (mut operations, mut longest) = (0, 0);
+    for &block in &context.cfg.order {
+        let weight = u64::from(context.weight(block));
+        let mut chain = 0;
+        for &inst in &kernel.blocks[block].insts {
+            let data = &kernel.insts[inst];
+            let here = |&arg: &Value| match context.cfg.def_block[arg] == Some(block) {
+                true => chains[arg],
+                false => 0,
+            };
+            let before = data.args.iter().map(here).max().unwrap_or(0);
+            let varies = |&result: &Value| context.shapes.of(result) == Shape::Varying;
+            let varying = u64::from(data.results.iter().any(varies));
+            for &result in &data.results {
+                chains[result] = before + varying;
+            }
+            operations += weight * varying;
+            chain = chain.max(before + varying);
+        }
+        longest += weight * chain;
+    }
+    operations / longest.max(1)
 }
 
 /// Whether an instruction extends an index of up to 32 bits to 64, or scales one that has been.
