@@ -114,7 +114,7 @@ fn many_fit(context: &Context<'_>, width: u32) -> bool {
 }
 
 /// How many operations on varying values there are for each on the longest chain of them, on the
-/// average over the blocks, rounded down. Cost: linear.
+/// average over the blocks, rounded. Cost: linear.
 fn parallelism(context: &Context<'_>) -> u64 {
     let kernel = context.kernel;
     let mut chains: SecondaryMap<Value, u64> = SecondaryMap::with_capacity(kernel.values.len());
@@ -139,7 +139,7 @@ fn parallelism(context: &Context<'_>) -> u64 {
         }
         longest += weight * chain;
     }
-    operations / longest.max(1)
+    (operations + longest / 2) / longest.max(1)
 }
 
 /// Whether an instruction extends an index of up to 32 bits to 64, or scales one that has been.
