@@ -25,7 +25,8 @@ cts-harness report RESULTS.json --out DIR [--expectations FILE] [--record]
   --filter TEXT          only sub-tests whose suite/name contains TEXT; may be repeated
   --failed-in FILE       only sub-tests that neither passed nor skipped in that results.json
   --jobs N               sub-tests at a time; default: the number of processors
-  --timeout SECONDS      for one sub-test; default 120; ten times as long for one of images
+  --timeout SECONDS      for one sub-test; default 120; some suites have five or ten times as
+                         long, those of the largest images sixty times
   --wimpy                the CTS's fast mode; leaves out a sub-test that has a quick_ twin
   --env NAME=VALUE       set for every sub-test; may be repeated
   --spirv-binaries DIR   where spirv_new finds its modules; default: its own spirv_bin

@@ -66,6 +66,14 @@ const fn plain(name: &'static str, path: &'static str) -> Suite {
     }
 }
 
+/// A suite with sub-tests that take minutes on a processor or two.
+const fn long(suite: Suite) -> Suite {
+    Suite {
+        patience: 5,
+        ..suite
+    }
+}
+
 const fn alone(suite: Suite) -> Suite {
     Suite {
         alone: true,
@@ -111,7 +119,8 @@ const SAMPLERLESS: &str = "images/samplerlessReads/test_samplerless_reads";
 pub const SUITES: &[Suite] = &[
     plain("computeinfo", "computeinfo/test_computeinfo"),
     plain("api", "api/test_api"),
-    plain("basic", "basic/test_basic"),
+    // Strided asynchronous copies fill and compare gigabytes on the host.
+    long(plain("basic", "basic/test_basic")),
     plain("buffers", "buffers/test_buffers"),
     plain("integer_ops", "integer_ops/test_integer_ops"),
     plain("atomics", "atomics/test_atomics"),
@@ -140,7 +149,8 @@ pub const SUITES: &[Suite] = &[
         listing: Listing::Conversions,
         ..plain("conversions", "conversions/test_conversions")
     },
-    plain("c11_atomics", "c11_atomics/test_c11_atomics"),
+    // Compares and exchanges in 1,000 programs, ten million times in each.
+    long(plain("c11_atomics", "c11_atomics/test_c11_atomics")),
     plain(
         "generic_address_space",
         "generic_address_space/test_generic_address_space",
@@ -192,14 +202,17 @@ pub const SUITES: &[Suite] = &[
     alone(plain("device_timer", "device_timer/test_device_timer")),
     Suite {
         args: &["single", "5"],
-        ..alone(plain("allocations_single", "allocations/test_allocations"))
+        ..alone(long(plain(
+            "allocations_single",
+            "allocations/test_allocations",
+        )))
     },
     Suite {
         args: &["multiple", "5"],
-        ..alone(plain(
+        ..alone(long(plain(
             "allocations_multiple",
             "allocations/test_allocations",
-        ))
+        )))
     },
     image("images_info", "images/clGetInfo/test_cl_get_info", &[]),
     image(
