@@ -1,4 +1,4 @@
-//! Blends that become the write mask of what they choose.
+//! Blends that become the write mask of what they choose. AVX2 has no such masks.
 //!
 //! A blend takes lanes of one vector where a mask is set, and of another elsewhere. Where the first
 //! is computed for it alone, the instruction that computes it does as much under that mask, merged

@@ -34,7 +34,7 @@ use super::MachineCode;
 use super::allocator::Allocator;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Function, GlobalId};
-use crate::target::Target;
+use crate::target::{Isa, Target};
 use emit::Emitter;
 use regalloc::Allocatable;
 
@@ -47,7 +47,9 @@ pub fn compile(
     listing: bool,
 ) -> Result<MachineCode, Diagnostic> {
     let mut selected = isel::select(func, globals, target)?;
-    masking::fold(&mut selected.code);
+    if target.isa == Isa::Avx512 {
+        masking::fold(&mut selected.code);
+    }
     split::around_loops(&mut selected.code, selected.vector, target.isa);
     let allocatable = Allocatable::new(&selected.code, selected.vector.bytes(), target.isa);
     let output = allocatable
