@@ -1,7 +1,7 @@
 //! The value of constant expressions, bit-exact, over the typed tree.
 //!
-//! Operators fold constants as they are made (`ops.rs`) with the functions here; [`Sema::eval`]
-//! does the rest: addresses, vectors, conditionals.
+//! Operators fold constants as they are made (`unary.rs`, `binary.rs`, `convert.rs`) with the
+//! functions here; [`Sema::eval`] does the rest: addresses, vectors, conditionals.
 
 use super::Sema;
 use crate::float::Nearest;
