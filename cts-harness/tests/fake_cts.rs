@@ -30,7 +30,7 @@ fn script(path: &Path, text: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A pretended build with the suites `basic` and `half`, and a pretended driver.
+/// A pretended build with the suites `commonfns` and `half`, and a pretended driver.
 struct Fake {
     dir: TempDir,
 }
@@ -39,7 +39,7 @@ impl Fake {
     fn new() -> Self {
         let dir = TempDir::new().unwrap();
         let suites = dir.path().join("test_conformance");
-        script(&suites.join("basic/test_basic"), SUITE);
+        script(&suites.join("commonfns/test_commonfns"), SUITE);
         script(&suites.join("half/test_half"), SUITE);
         fs::write(dir.path().join("libdriver.so"), "").unwrap();
         Self { dir }
@@ -86,7 +86,7 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn every_outcome_is_found_and_reported() {
     let fake = Fake::new();
-    let output = fake.run(&["--suites", "basic", "--out", "o", "--env", "EXTRA=more"]);
+    let output = fake.run(&["--suites", "commonfns", "--out", "o", "--env", "EXTRA=more"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let results = fake.results("o");
     let found: Vec<_> = results["results"]
@@ -124,7 +124,7 @@ fn every_outcome_is_found_and_reported() {
     );
     let summary = fs::read_to_string(fake.path("o/summary.md")).unwrap();
     assert!(
-        summary.contains("| basic | 5 | 1 | 1 | 1 | 1 | 1 |"),
+        summary.contains("| commonfns | 5 | 1 | 1 | 1 | 1 | 1 |"),
         "{summary}"
     );
     assert!(
@@ -139,7 +139,7 @@ fn recorded_expectations_are_held_against_later_runs() {
     let fake = Fake::new();
     let args = [
         "--suites",
-        "basic",
+        "commonfns",
         "--filter",
         "good",
         "--filter",
@@ -159,22 +159,22 @@ fn recorded_expectations_are_held_against_later_runs() {
     let file = fake.path("e.txt");
     assert_eq!(
         fs::read_to_string(&file).unwrap(),
-        "basic/bad: fail  # ERROR: wrong value at 3\nbasic/good: pass\n"
+        "commonfns/bad: fail  # ERROR: wrong value at 3\ncommonfns/good: pass\n"
     );
     assert_eq!(fake.run(&args).status.code(), Some(0));
 
     // Expecting more than there is: a regression, told at once and in the end.
     fs::write(
         &file,
-        "basic/bad: pass\nbasic/good: pass\nbasic/good_old: pass\nhalf/x: pass\n",
+        "commonfns/bad: pass\ncommonfns/good: pass\ncommonfns/good_old: pass\nhalf/x: pass\n",
     )
     .unwrap();
     let worse = fake.run(&args);
     assert_eq!(worse.status.code(), Some(1));
-    assert!(text(&worse.stderr).contains("worse: basic/bad: expected pass, got fail (exit 1)"));
+    assert!(text(&worse.stderr).contains("worse: commonfns/bad: expected pass, got fail (exit 1)"));
     let told = text(&worse.stdout);
-    assert!(told.contains("worse  basic/bad: pass → fail"), "{told}");
-    assert!(told.contains("missing  basic/good_old: pass"), "{told}");
+    assert!(told.contains("worse  commonfns/bad: pass → fail"), "{told}");
+    assert!(told.contains("missing  commonfns/good_old: pass"), "{told}");
     assert!(
         told.contains("1 worse, 0 better, 0 different, 0 new, 1 missing"),
         "{told}"
@@ -182,7 +182,11 @@ fn recorded_expectations_are_held_against_later_runs() {
     assert!(!told.contains("half/x"), "{told}");
 
     // Expecting less: an improvement.
-    fs::write(&file, "basic/bad: crash\nbasic/good: fail  # long ago\n").unwrap();
+    fs::write(
+        &file,
+        "commonfns/bad: crash\ncommonfns/good: fail  # long ago\n",
+    )
+    .unwrap();
     let better = fake.run(&args);
     assert_eq!(better.status.code(), Some(0));
     assert!(
@@ -254,12 +258,12 @@ fn what_the_harness_cannot_do_is_said() {
         (&["--suites", "nope"][..], "no suite is called \"nope\""),
         (&["--suites", "svm"], "suite svm is not in this build"),
         (
-            &["--suites", "basic", "--filter", "nothing"],
+            &["--suites", "commonfns", "--filter", "nothing"],
             "no sub-test of the suites chosen contains any of [\"nothing\"]",
         ),
         (&["--suites", "api"], "--list ended with exit 3 and 0 names"),
         (
-            &["--suites", "basic", "--driver", "absent.so"],
+            &["--suites", "commonfns", "--driver", "absent.so"],
             "no driver at absent.so",
         ),
     ] {
