@@ -149,7 +149,7 @@ pub const SUITES: &[Suite] = &[
         listing: Listing::Conversions,
         ..plain("conversions", "conversions/test_conversions")
     },
-    // Compares and exchanges in 1,000 programs, ten million times in each.
+    // Compares and exchanges in more than 1,000 programs, ten million times in each.
     long(plain("c11_atomics", "c11_atomics/test_c11_atomics")),
     plain(
         "generic_address_space",
