@@ -4,10 +4,17 @@
 //! host gives it a [`Launch`], the same for every work-group of an ND-range, and scratch memory of
 //! its own that no other thread touches meanwhile.
 //!
-//! Scratch memory: `[work-group memory | barrier context]`. Work-group memory is
-//! [`Launch::local_mem_size`] bytes (the kernel's static variables first, from offset 0, then
-//! whatever the host placed there for `local` pointer arguments); the context follows at the next
-//! multiple of [`SCRATCH_ALIGN`]. [`crate::CompiledKernel::scratch_size`] gives the total.
+//! Scratch memory: `[private memory | gap | work-group memory | barrier context]`, and the scratch
+//! pointer is where work-group memory begins. That is [`Launch::local_mem_size`] bytes (the kernel's
+//! static variables first, from offset 0, then whatever the host placed there for `local` pointer
+//! arguments); the context follows at the next multiple of its alignment, [`SCRATCH_ALIGN`] at
+//! least. Private memory has those private variables that are not on the stack
+//! (`codegen/frame.rs`), and ends [`PRIVATE_GAP`] bytes below the scratch pointer.
+//! [`crate::CompiledKernel::scratch_size`] says how much there is of each.
+//!
+//! A kernel may access any address. What a host does not want to have overwritten by an index that
+//! is too large or negative it keeps away from scratch memory: pages that fault belong before it,
+//! behind it, and in the gap.
 //!
 //! Argument block: each argument at [`crate::kernel_info::ArgInfo::offset`], little-endian, as the
 //! host's C ABI lays it out. A pointer to global or constant memory is its 64-bit address (0 for a
@@ -18,16 +25,33 @@
 
 use std::ffi::c_void;
 
-/// Alignment in bytes of scratch memory, of the barrier context in it, and of each `local`
-/// argument.
+/// Alignment in bytes of the scratch pointer, of the barrier context, and of each `local` argument,
+/// where no variable asks for more.
 pub const SCRATCH_ALIGN: u64 = 128;
+
+/// Bytes between private memory and the scratch pointer: whole pages, whatever their size is.
+pub const PRIVATE_GAP: u64 = 64 << 10;
+
+/// Bytes of private memory at most: offsets in it have 32 bits.
+pub const MOST_PRIVATE: u64 = 0x7000_0000;
+
+/// How much scratch memory a thread needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScratchSize {
+    /// Bytes of private memory.
+    pub private: u64,
+    /// Bytes from the scratch pointer on: work-group memory and barrier context.
+    pub shared: u64,
+    /// What the scratch pointer is a multiple of, bytes, a power of two.
+    pub align: u64,
+}
 
 /// Runs the work-groups with linear ids `begin..end` (x fastest) on the calling thread.
 ///
 /// # Safety
-/// `launch` and all memory its arguments point to must outlive the call; `scratch` must be aligned
-/// to [`SCRATCH_ALIGN`], as large as [`crate::CompiledKernel::scratch_size`] says, and used by this
-/// call alone.
+/// `launch` and all memory its arguments point to must outlive the call; `scratch` must be the
+/// scratch pointer of as much memory as [`crate::CompiledKernel::scratch_size`] says, aligned as it
+/// says, which this call alone uses.
 pub type KernelFn =
     unsafe extern "C" fn(launch: *const Launch, scratch: *mut u8, begin: u64, end: u64);
 

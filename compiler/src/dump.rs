@@ -4,17 +4,22 @@
 
 use std::path::PathBuf;
 
-use crate::environment;
+use brolga_host::{environment, notice};
 
 /// Whether `BROLGA_REMARKS` asks for remarks on standard error.
 pub fn remarks_wanted() -> bool {
-    std::env::var("BROLGA_REMARKS").is_ok_and(|v| !v.is_empty() && v != "0")
+    environment::is_on("BROLGA_REMARKS", false)
 }
+
+/// What `BROLGA_DUMP` may name: the stages, and all of them.
+const STAGES: [&str; 10] = [
+    "spirv", "ir", "alone", "images", "wg", "vec", "lowered", "clif", "asm", "all",
+];
 
 /// Which stages are written, and where.
 #[derive(Clone, Debug, Default)]
 pub struct Dump {
-    stages: Vec<String>,
+    stages: Vec<&'static str>,
     remarks: bool,
     directory: PathBuf,
 }
@@ -22,17 +27,10 @@ pub struct Dump {
 impl Dump {
     /// As the environment asks.
     pub fn from_env() -> Dump {
-        let stages = environment::trusted("BROLGA_DUMP").unwrap_or_default();
         let directory = environment::trusted("BROLGA_DUMP_DIR");
         let directory = directory.unwrap_or_else(|| "brolga-dump".into());
         Dump {
-            stages: stages
-                .to_string_lossy()
-                .split(',')
-                .map(str::trim)
-                .filter(|s| !s.is_empty())
-                .map(str::to_owned)
-                .collect(),
+            stages: environment::listed("BROLGA_DUMP", &STAGES),
             remarks: remarks_wanted(),
             directory: directory.into(),
         }
@@ -45,7 +43,7 @@ impl Dump {
 
     /// Whether `stage` is wanted.
     pub fn wants(&self, stage: &str) -> bool {
-        self.stages.iter().any(|s| s == stage || s == "all")
+        self.stages.iter().any(|&s| s == stage || s == "all")
     }
 
     /// What is wanted of one kernel.
@@ -85,7 +83,7 @@ impl Dump {
         let written =
             std::fs::create_dir_all(&self.directory).and_then(|()| std::fs::write(&path, bytes()));
         if let Err(why) = written {
-            eprintln!("brolga: cannot write {}: {why}", path.display());
+            notice(format_args!("cannot write {}: {why}", path.display()));
         }
     }
 }

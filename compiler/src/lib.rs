@@ -35,7 +35,6 @@ pub mod codegen;
 pub mod device;
 pub mod diagnostic;
 pub mod dump;
-pub mod environment;
 pub mod image;
 pub mod interp;
 pub mod ir;

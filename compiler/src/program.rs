@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::abi::{KernelFn, SCRATCH_ALIGN};
+use brolga_host::{environment, notice};
+
+use crate::abi::{KernelFn, ScratchSize};
 use crate::analysis::written_params;
 use crate::calls::Versions;
-use crate::codegen::MachineCode;
+use crate::codegen::{MachineCode, PrivateMemory};
 use crate::diagnostic::{Diagnostic, Remark};
 use crate::dump::Dump;
 use crate::image::{Bindings, Descriptor};
@@ -418,6 +420,7 @@ impl Program {
             .extend(lower::memory_order::run(&mut code.function));
         let mut versions = Versions::default();
         let functions = &prepared.functions;
+        let mut private_bytes = 0;
         let mut generate = |func: &mut Function, name: &str, versions: &mut Versions| {
             lower::builtins::expand(func, target);
             transform::cleanup(func);
@@ -433,7 +436,15 @@ impl Program {
             self.dump.write("lowered", name, || func.to_string());
             times.lower += watch.lap();
             let globals = self.globals.addresses();
-            let machine = codegen::compile(func, globals, &target, &self.dump.of(name));
+            let private = PrivateMemory {
+                scratch: func.params()[1],
+                taken: private_bytes,
+            };
+            let dump = self.dump.of(name);
+            let machine = codegen::compile(func, globals, &target, Some(private), &dump);
+            if let Ok(code) = &machine {
+                private_bytes = code.private_bytes;
+            }
             times.machine += watch.lap();
             machine
         };
@@ -524,9 +535,9 @@ impl Program {
             .collect();
         if self.dump.remarks() {
             for remark in &remarks {
-                eprintln!("brolga: kernel `{name}`: {remark}");
+                notice(format_args!("kernel `{name}`: {remark}"));
             }
-            eprintln!("brolga: kernel `{name}`: compiled in {times}");
+            notice(format_args!("kernel `{name}`: compiled in {times}"));
         }
         Ok(CompiledKernel {
             name: name.clone(),
@@ -534,6 +545,7 @@ impl Program {
             _globals: self.globals.clone(),
             width: u32::from(key.width),
             context_bytes_per_item: code.context_bytes_per_item,
+            context_align: code.context_align,
             context_padding: code.context_padding,
             remarks,
             times,
@@ -551,30 +563,32 @@ struct Generated {
 
 /// The vector width that the environment forces.
 fn forced_width() -> Option<u8> {
-    let width: u8 = std::env::var("BROLGA_WIDTH").ok()?.parse().ok()?;
-    matches!(width, 1 | 2 | 4 | 8 | 16 | 32).then_some(width)
+    environment::chosen("BROLGA_WIDTH", "1, 2, 4, 8, 16 or 32", |value| {
+        let width = value.parse().ok()?;
+        matches!(width, 1 | 2 | 4 | 8 | 16 | 32).then_some(width)
+    })
 }
 
 /// Bytes that the work-group variables of a kernel and of what it calls take in whatever order they
 /// are laid out: each is padded to the strictest alignment among them.
 fn local_mem_size(module: &Module, kernel: FuncId) -> u64 {
-    let mut seen = vec![kernel];
-    let mut next = 0;
+    let mut seen = HashSet::from([kernel]);
+    let mut todo = vec![kernel];
     let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
     let mut align = 1;
-    while next < seen.len() {
-        let func = &module.functions[seen[next]];
-        next += 1;
+    while let Some(id) = todo.pop() {
+        let func = &module.functions[id];
         for local in func.locals.values() {
-            sizes.insert(&local.name, local.size);
+            let size = sizes.entry(&local.name).or_default();
+            *size = local.size.max(*size);
             align = align.max(u64::from(local.align));
         }
         for &block in &func.layout {
             for &inst in &func.blocks[block].insts {
                 if let Op::Call(callee) = func.insts[inst].op
-                    && !seen.contains(&callee)
+                    && seen.insert(callee)
                 {
-                    seen.push(callee);
+                    todo.push(callee);
                 }
             }
         }
@@ -594,6 +608,7 @@ pub struct CompiledKernel {
     _globals: Arc<Globals>,
     width: u32,
     context_bytes_per_item: u64,
+    context_align: u64,
     context_padding: u64,
     remarks: Vec<String>,
     times: Times,
@@ -631,15 +646,23 @@ impl CompiledKernel {
         self.code.line(offset)
     }
 
-    /// Bytes of scratch memory a thread needs to run work-groups of `local_size` work-items with
-    /// `local_mem_size` bytes of work-group memory.
-    pub fn scratch_size(&self, local_size: [u64; 3], local_mem_size: u64) -> u64 {
+    /// The scratch memory that a thread needs to run work-groups of `local_size` work-items with
+    /// `local_mem_size` bytes of work-group memory. What is too large for 64 bits is as much as they
+    /// can say.
+    pub fn scratch_size(&self, local_size: [u64; 3], local_mem_size: u64) -> ScratchSize {
         let items = local_size
             .iter()
             .product::<u64>()
             .next_multiple_of(u64::from(self.width))
             + self.context_padding;
-        local_mem_size.next_multiple_of(SCRATCH_ALIGN) + items * self.context_bytes_per_item
+        let (private, align) = self.code.private_memory();
+        let context = items.saturating_mul(self.context_bytes_per_item);
+        let local = local_mem_size.checked_next_multiple_of(self.context_align);
+        ScratchSize {
+            private: private.into(),
+            shared: local.unwrap_or(u64::MAX).saturating_add(context),
+            align: self.context_align.max(align.into()),
+        }
     }
 
     /// How long each stage of compiling it took.

@@ -9,6 +9,8 @@
 
 use std::sync::LazyLock;
 
+use brolga_host::notice;
+
 use crate::ir::{BinOp, Scalar};
 use crate::named::named;
 
@@ -240,7 +242,7 @@ impl Target {
         let asked = std::env::var("BROLGA_ISA").ok();
         let (target, complaint) = Target::detect().at_most(most).choose(asked.as_deref());
         if let Some(complaint) = complaint {
-            eprintln!("brolga: {complaint}");
+            notice(format_args!("{complaint}"));
         }
         target
     }

@@ -6,12 +6,22 @@
 //! or pointer to an array is left.
 //!
 //! ```text
-//! abi/   entry point table, dispatch table, handles, conversion of C arguments and results; all of the `unsafe`
-//! api/   one file per family of objects: every check that the specification asks for, in its order, then one call
-//!        into the runtime
+//! exports        the public symbols
+//! dispatch       the dispatch table, which loaders call through
+//! entry_points   every entry point, and the function that answers it
+//! api/           one file per family of objects: looks up what handles and pointers mean, then one call into
+//!                the runtime; info queries
+//! abi/           handles, conversion of C arguments and results, callbacks
 //! ```
 //!
-//! Open `abi/entry_points.rs` first: it lists every entry point and the function that answers it.
+//! Each imports only what is below it. Open `entry_points.rs` first.
+//!
+//! `unsafe` is in `abi/` and in the files above `api/`, whose functions take the application's word
+//! for its arguments. `api/` is safe code.
 
 pub mod abi;
+#[forbid(unsafe_code)]
 pub mod api;
+pub mod dispatch;
+pub mod entry_points;
+mod exports;

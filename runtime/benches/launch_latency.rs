@@ -5,6 +5,7 @@
 
 use std::time::Instant;
 
+use brolga_runtime::Direction;
 use brolga_runtime_testing::*;
 use opencl_sys::CL_MEM_READ_WRITE;
 
@@ -75,7 +76,7 @@ fn main() {
         1,
         || {
             let event = launch(64, 64);
-            brolga_runtime::Event::wait_all(&[event]).unwrap();
+            brolga_runtime::wait_for_events(&[event]).unwrap();
         },
     );
     measure(
@@ -91,15 +92,17 @@ fn main() {
     );
     let recorded =
         brolga_runtime::CommandBuffer::new(vec![queue.clone()], false, Vec::new()).unwrap();
-    let dispatch = brolga_runtime::command_buffer::Dispatch {
+    let sizes = || Some(brolga_runtime::Sizes::from_slice(&[64]));
+    let launch_of_64 = brolga_runtime::Launch {
         kernel: empty.clone(),
         work_dim: 1,
         offset: None,
-        global: Some(vec![64]),
-        local: Some(vec![64]),
+        global: sizes(),
+        local: sizes(),
     };
     for _ in 0..1000 {
-        recorded.nd_range(&Default::default(), &dispatch).unwrap();
+        let site = Default::default();
+        recorded.nd_range(&site, &launch_of_64).unwrap();
     }
     recorded.finalize().unwrap();
     measure(
@@ -145,15 +148,13 @@ fn main() {
             runs,
             1,
             || {
-                queue
-                    .enqueue_write(&data, true, 0, size, pointer, &[])
-                    .unwrap();
+                let write = host_copy(Direction::Write, &data, 0, size, pointer);
+                queue.submit_blocking(write, true, &[]).unwrap();
             },
         );
         measure(&format!("fill {} KiB, finish", size >> 10), runs, 1, || {
-            queue
-                .enqueue_fill(&data, &[1, 2, 3, 4], 0, size, &[])
-                .unwrap();
+            let fill = fill(&data, &[1, 2, 3, 4], 0, size);
+            queue.submit(fill, &[]).unwrap();
             queue.finish().unwrap();
         });
     }

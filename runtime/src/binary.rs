@@ -3,8 +3,15 @@
 //! The binary of a program is its SPIR-V, so it moves between machines; machine code is made when a
 //! kernel is first launched, in about the time that reading it would take.
 //!
+//! It is for the build of the driver that wrote it. A module stands for what a front end made of
+//! its source: another build's may make something else of it, with a mistake less, and what modules
+//! take for granted (which functions they import, how kernels are called that they enqueue) is
+//! agreed on by the front end and the compiler of one build. Applications that keep binaries
+//! compile again when one is refused, as with any driver that is updated; a program that is to be
+//! kept for longer is to be kept as SPIR-V, and given to `clCreateProgramWithIL`.
+//!
 //! ```text
-//! "BROLGABN"  format version u32  driver version (length u32, bytes)  SHA-256 of the rest
+//! "BROLGABN"  format version u32  build (length u32, bytes)  SHA-256 of the rest
 //! kind u32    options (length u32, bytes)    count u32    { words u32, module }...
 //! ```
 //! Numbers are little-endian.
@@ -18,8 +25,8 @@ const MAGIC: &[u8; 8] = b"BROLGABN";
 /// Raise when the layout above changes.
 const FORMAT_VERSION: u32 = 1;
 
-/// Binaries of another driver version are refused: what a module may contain can differ.
-const DRIVER_VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The build of the driver: its version, and a hash of its sources and of what compiled them.
+pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "-", env!("BROLGA_BUILD"));
 
 /// Values of `CL_PROGRAM_BINARY_TYPE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +52,8 @@ pub struct ProgramBinary {
 pub enum BinaryError {
     /// Another driver's, or no program binary at all.
     NotOurs,
-    /// Written by another version of Brolga.
-    OtherVersion(String),
+    /// Written by another build of Brolga.
+    OtherBuild(String),
     /// Cut short or changed.
     Damaged,
 }
@@ -55,9 +62,11 @@ impl fmt::Display for BinaryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BinaryError::NotOurs => f.write_str("not a Brolga program binary"),
-            BinaryError::OtherVersion(version) => {
-                write!(f, "a binary of Brolga {version}; this is {DRIVER_VERSION}")
-            }
+            BinaryError::OtherBuild(build) => write!(
+                f,
+                "the program binary is of another build of Brolga, {build}; this is {BUILD} \
+                 (format {FORMAT_VERSION})"
+            ),
             BinaryError::Damaged => f.write_str("the program binary is cut short or damaged"),
         }
     }
@@ -76,23 +85,23 @@ pub fn encode(binary: &ProgramBinary) -> Vec<u8> {
     }
     let mut out = MAGIC.to_vec();
     out.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
-    push_bytes(&mut out, DRIVER_VERSION.as_bytes());
+    push_bytes(&mut out, BUILD.as_bytes());
     out.extend_from_slice(&Sha256::digest(&body));
     out.extend_from_slice(&body);
     out
 }
 
-/// Reads a binary that this version wrote.
+/// Reads a binary that this build wrote.
 pub fn decode(bytes: &[u8]) -> Result<ProgramBinary, BinaryError> {
     let mut header = Reader(bytes);
     if header.take(MAGIC.len()) != Ok(MAGIC) {
         return Err(BinaryError::NotOurs);
     }
     let format = header.u32()?;
-    let driver = String::from_utf8_lossy(header.bytes()?).into_owned();
-    if format != FORMAT_VERSION || driver != DRIVER_VERSION {
-        return Err(BinaryError::OtherVersion(format!(
-            "{driver} (format {format})"
+    let build = String::from_utf8_lossy(header.bytes()?).into_owned();
+    if format != FORMAT_VERSION || build != BUILD {
+        return Err(BinaryError::OtherBuild(format!(
+            "{build} (format {format})"
         )));
     }
     let checksum = header.take(32)?;
@@ -210,11 +219,18 @@ mod tests {
     }
 
     #[test]
-    fn other_files_and_versions_are_named() {
+    fn other_files_and_builds_are_named() {
         assert_eq!(decode(b"\x7fELF...."), Err(BinaryError::NotOurs));
         let mut bytes = encode(&sample());
         bytes[8] = 2;
         let error = decode(&bytes).unwrap_err();
         assert!(error.to_string().contains("format 2"), "{error}");
+        // The same version, built from other sources.
+        let mut bytes = encode(&sample());
+        let last = MAGIC.len() + 8 + BUILD.len() - 1;
+        bytes[last] ^= 1;
+        let error = decode(&bytes).unwrap_err();
+        assert!(matches!(error, BinaryError::OtherBuild(_)), "{error:?}");
+        assert!(error.to_string().contains(BUILD), "{error}");
     }
 }

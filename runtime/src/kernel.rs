@@ -7,23 +7,24 @@ use std::sync::{Arc, Weak};
 
 use brolga_compiler::abi::SCRATCH_ALIGN;
 use brolga_compiler::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo};
+use brolga_host::notice;
 use opencl_sys::*;
 use parking_lot::Mutex;
 
-use crate::command::RetainedResources;
+use crate::base::device::Device;
+use crate::code::executable::Executable;
+use crate::code::ndrange::{self, Limits};
 use crate::context::Context;
-use crate::device::Device;
-use crate::error::{CLResult, ClError};
-use crate::executable::Executable;
-use crate::launch::{ArgBlock, LaunchWork};
+use crate::launch::host_call::{Blocks, SharedBlocks};
+use crate::launch::work::{ArgBlock, LaunchWork, Spawner};
 use crate::memory::buffer::Buffer;
 use crate::memory::image::Image;
 use crate::memory::pipe::Pipe;
 use crate::memory::sampler::Sampler;
-use crate::ndrange::{self, Limits};
-use crate::on_device::{LaunchTree, Spawner};
 use crate::program::Program;
 use crate::queue::Queue;
+use brolga_engine::error::{CLResult, ClError};
+use brolga_engine::work::RetainedResources;
 
 /// A kernel of a built program, with its arguments.
 pub struct Kernel {
@@ -478,13 +479,14 @@ impl Kernel {
             .code(self.index, &range, asked, ArgBlock::bytes(&args.block))
             .map_err(|diagnostic| {
                 self.context().report(&diagnostic.to_string());
-                eprintln!("brolga: kernel {}: {diagnostic}", self.info().name);
+                notice(format_args!("kernel {}: {diagnostic}", self.info().name));
                 ClError::OUT_OF_RESOURCES
             })?;
         let context = self.context();
-        let spawner = self.info().enqueues.then(|| Spawner {
-            executable: Arc::clone(&self.executable),
-            tree: LaunchTree::new(context, context.device_queues().default_of(device)),
+        let spawner = self.info().enqueues.then(|| {
+            let default_queue = context.device_queues().default_of(device);
+            let blocks = Blocks::new(context, &self.executable, default_queue);
+            Arc::new(SharedBlocks(blocks)) as Arc<dyn Spawner>
         });
         let work = LaunchWork::new(context, code, args.block, range, local_mem_size, spawner);
         Ok(Some((work, retained)))

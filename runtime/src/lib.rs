@@ -1,97 +1,77 @@
-//! OpenCL objects as safe Rust, and the engine that executes their commands on the CPU.
+//! OpenCL objects as safe Rust, whose commands `brolga-engine` executes on the CPU.
 //!
 //! What flows in: calls from the C ABI layer, already stripped of handles and raw pointers that can
 //! be checked there. What flows out: objects in [`Arc`](std::sync::Arc)s, values for queries, and
 //! OpenCL error codes ([`ClError`]).
 //!
+//! Each imports from those before it only (`tests/layers.rs`):
+//!
 //! ```text
-//! platform, device, partition    what there is, as a whole and in parts
-//! features, topology, version    what the device says of itself, from tables and from the machine
-//! context                        what everything else belongs to
-//! memory/                        buffers, images, pipes, memory used by address, transfers
-//! program/, executable           source, IL or binary -> built program -> code
-//! kernel                         a kernel with its arguments
-//! ndrange, launch                a launch checked, its local size chosen; the launch as work
-//! queue, enqueue/                the order of commands; each kind checked and captured by value
-//! command, chunks, event/        a command, how threads share it (on `atomics`); dependencies, status, callbacks
-//! command_buffer/                commands recorded as a graph that is run again and again
-//! on_device/, device_runtime     what kernels enqueue, and ask besides
-//! semaphore/                     commands that wait for signals of others
-//! pool, threads, nodes, scratch, stack, float_env
-//!                                threads that execute commands, and the memory they have for it
-//! callbacks                      functions of the application, and the thread that calls them
-//! sleep, futex                   threads that wait, and how none is forgotten
-//! fault/                         kernels that fault, or are terminated
-//! printf_sink, printf            what kernels print
-//! frontend/, spirv, binary       source to SPIR-V; modules; program binaries
-//! clock, trace/                  time stamps; a record of what happened
-//! destructors, weak_list, error  callbacks of objects, lists of objects, error codes
+//! fault/                   kernels that fault, or are terminated
+//! base/                    the platform and its devices, their threads; a record of what ran
+//! storage/                 memory, without the objects that it belongs to
+//! spirv, binary, frontend/ modules; program binaries; source to SPIR-V
+//! context/                 what everything else belongs to
+//! memory/                  buffers, images, pipes, memory used by address, transfers
+//! code/                    a built program's code; the ranges that it is called for
+//! launch/                  a launch as work, and what kernels ask for meanwhile
+//! program/                 source, IL or binary -> built program
+//! command, queue           what is asked for, captured by value; the order of commands
+//! kernel                   a kernel with its arguments
+//! enqueue/                 each kind of command, checked and captured
+//! command_buffer/          commands recorded as a graph that is run again and again
+//! semaphore/               commands that wait for signals of others
 //! ```
 //!
-//! Open `queue.rs` first to see how a command is made, `event/` for its life, `pool.rs` for the
-//! threads that execute it. `README.md` argues the design.
+//! Open `queue.rs` first to see how a command is made, and the engine's `event/` for its life.
+//! `README.md` argues the design.
 //!
-//! `unsafe` is used for raw memory and for calling generated code only.
+//! `unsafe` is where memory is reached by address (`memory/`, `storage/`), generated code is called
+//! or calls back (`launch/`, `code/`, `fault/`), variables of programs are transferred
+//! (`enqueue/variables.rs`), and the system is asked for something that has no safe interface
+//! (`base/trace/`, `semaphore/external.rs`, `frontend/clang/`).
 
-mod atomics;
+mod base;
 pub mod binary;
-mod callbacks;
-mod chunks;
-pub mod clock;
+mod code;
 mod command;
 pub mod command_buffer;
 pub mod context;
-mod destructors;
-pub mod device;
-mod device_runtime;
 mod enqueue;
-pub mod error;
-pub mod event;
-pub mod executable;
 mod fault;
-mod features;
-mod float_env;
 pub mod frontend;
-mod futex;
 pub mod kernel;
 mod launch;
 pub mod memory;
-pub mod ndrange;
-mod nodes;
-mod on_device;
-mod partition;
-pub mod platform;
-mod pool;
-pub mod printf;
-mod printf_sink;
 pub mod program;
 pub mod queue;
-mod scratch;
 pub mod semaphore;
-mod sleep;
 mod spirv;
-mod stack;
-pub mod threads;
-pub mod topology;
-mod trace;
-mod version;
-mod weak_list;
+pub mod storage;
 
+pub use base::device::{self, Device};
+pub use base::platform::{self, Platform};
+pub use base::version::NameVersion;
+pub use brolga_engine::error::{self, CLResult, ClError};
+pub use brolga_engine::event::{self, Event};
+pub use brolga_engine::system::{clock, float_env, threads, topology};
+pub use code::{executable, ndrange};
 pub use command_buffer::{CommandBuffer, RecordingSite, SyncPoint};
-pub use context::Context;
-pub use device::Device;
-pub use enqueue::{HostTexels, ImageOrigin, SvmFreeCallback, VariableRegion};
-pub use error::{CLResult, ClError};
-pub use event::Event;
+pub use context::{Context, user_event, wait_for_events};
+pub use enqueue::{
+    CopyBuffer, CopyBufferToImage, CopyImage, CopyImageToBuffer, CopyRect, Description, Direction,
+    FillBuffer, FillImage, HostCopy, HostImage, HostRect, HostTexels, HostVariable, ImageOrigin,
+    Launch, Recordable, Sizes, SvmCopy, SvmFill, SvmFreeCallback, Task, UsmCopy, UsmFill,
+};
 pub use kernel::Kernel;
+pub use launch::printf;
 pub use memory::buffer::Buffer;
 pub use memory::host::HostPtr;
 pub use memory::image::Image;
+pub use memory::pattern::Pattern;
 pub use memory::pipe::Pipe;
 pub use memory::rect::RectSide;
 pub use memory::sampler::Sampler;
-pub use platform::Platform;
 pub use program::Program;
 pub use queue::Queue;
 pub use semaphore::Semaphore;
-pub use version::NameVersion;

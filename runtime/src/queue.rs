@@ -11,45 +11,38 @@
 //!
 //! The commands themselves are in `enqueue/`.
 
+use std::any::Any;
 use std::fmt;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
 
+use brolga_engine::Event;
+use brolga_engine::awaited::Awaited;
+use brolga_engine::error::{CLResult, ClError};
+use brolga_engine::event::{Job, Lane, Owner};
+use brolga_engine::job::Single;
+use brolga_engine::weak_list::WeakList;
+use brolga_engine::work::{Nothing, RetainedResources, Work};
 use opencl_sys::*;
 use parking_lot::Mutex;
 
-use crate::command::{Command, Job, RetainedResources, Work};
-use crate::context::Context;
-use crate::device::Device;
-use crate::error::{CLResult, ClError};
-use crate::event::{Awaited, Event};
-use crate::on_device::queues::OnDevice;
-use crate::pool::Pool;
-use crate::weak_list::WeakList;
+use crate::base::device::Device;
+use crate::base::root;
+use crate::command::Command;
+use crate::context::device_queues::OnDevice;
+use crate::context::{Commands, Context};
+
+pub use brolga_engine::entry::Priority;
 
 /// A command queue.
 pub struct Queue {
-    /// Counts the process's queues.
-    number: u64,
     context: Arc<Context>,
     device: Arc<Device>,
     properties: u64,
     property_list: Vec<u64>,
     /// Of a queue that kernels enqueue to.
-    on_device: Option<OnDevice>,
-    priority: Priority,
+    on_device: Option<Arc<OnDevice>>,
+    lane: Lane,
     order: Mutex<Order>,
-}
-
-/// `CL_QUEUE_PRIORITY_KHR`: what is ready of queues with a higher one is begun first. Nothing that
-/// has begun is interrupted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Priority {
-    High,
-    #[default]
-    Medium,
-    Low,
 }
 
 /// What later commands depend on.
@@ -58,7 +51,7 @@ struct Order {
     /// The place of the last command.
     last_place: u64,
     /// In order: the last command. Out of order: the last barrier.
-    last: Weak<Event>,
+    last: Option<Weak<Event>>,
     /// Out of order: commands since the last barrier that are not done.
     since: WeakList<Event>,
 }
@@ -141,26 +134,27 @@ impl Queue {
         if properties & !supported != 0 {
             return Err(ClError::INVALID_QUEUE_PROPERTIES);
         }
-        // Starts the threads, so that the first command does not wait for them.
-        device.pool();
-        static NUMBER: AtomicU64 = AtomicU64::new(1);
+        let is_in_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE == 0;
+        let is_profiled = properties & CL_QUEUE_PROFILING_ENABLE != 0;
+        // This starts the threads, so that the first command does not wait for them.
+        let pool = device.pool();
+        let lane = || Lane::new(priority, is_in_order, is_profiled, pool, context.domain());
         let queue = Arc::new(Queue {
-            number: NUMBER.fetch_add(1, Relaxed),
             context: Arc::clone(context),
             device: Arc::clone(device),
             properties,
             property_list,
-            on_device: is_on_device.then(|| context.device_queues().reserve(size)),
-            priority,
+            on_device: is_on_device.then(|| OnDevice::new(context.device_queues(), size, lane())),
+            lane: lane(),
             order: Mutex::default(),
         });
         if let Some(on_device) = &queue.on_device {
-            context.device_queues().add(on_device.handle, &queue);
+            context.device_queues().add(on_device);
             if properties & CL_QUEUE_ON_DEVICE_DEFAULT != 0 {
                 queue.make_default()?;
             }
         }
-        context.add_queue(&queue);
+        context.add_queue(Arc::clone(&queue) as Arc<dyn Commands>);
         Ok(queue)
     }
 
@@ -176,8 +170,14 @@ impl Queue {
         Ok(())
     }
 
+    /// `CL_EVENT_COMMAND_QUEUE`: none of a user event, and of a command of several queues.
+    pub fn of_event(event: &Event) -> Option<Arc<Queue>> {
+        let owner = Arc::clone(event.owner()) as Arc<dyn Any + Send + Sync>;
+        owner.downcast().ok()
+    }
+
     /// What a queue on the device has besides.
-    pub(crate) fn on_device(&self) -> Option<&OnDevice> {
+    pub(crate) fn on_device(&self) -> Option<&Arc<OnDevice>> {
         self.on_device.as_ref()
     }
 
@@ -189,11 +189,6 @@ impl Queue {
     /// `CL_QUEUE_SIZE`, bytes, of a queue on the device.
     pub fn size(&self) -> Option<u32> {
         Some(self.on_device()?.size)
-    }
-
-    /// The number that people know the queue by.
-    pub(crate) fn number(&self) -> u64 {
-        self.number
     }
 
     /// `CL_QUEUE_CONTEXT`
@@ -220,48 +215,51 @@ impl Queue {
         self.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0
     }
 
-    pub(crate) fn priority(&self) -> Priority {
-        self.priority
-    }
-
-    /// Whether commands have time stamps.
-    pub(crate) fn profiles(&self) -> bool {
-        self.properties & CL_QUEUE_PROFILING_ENABLE != 0
-    }
-
     /// `clFlush`: from now on the commands enqueued so far progress by themselves.
     ///
     /// Errors: `CL_INVALID_COMMAND_QUEUE` for a queue on the device.
     pub fn flush(&self) -> CLResult<()> {
         self.check_host()?;
-        Pool::flush();
+        self.lane.pool().flush();
         Ok(())
     }
 
     /// `clFinish`: returns when everything enqueued so far is done; this thread helps.
     ///
-    /// Errors: `CL_INVALID_COMMAND_QUEUE` for a queue on the device.
+    /// Errors: `CL_INVALID_COMMAND_QUEUE` for a queue on the device, `CL_OUT_OF_RESOURCES` if a
+    /// command has failed and the application has not been told.
     pub fn finish(&self) -> CLResult<()> {
         self.check_host()?;
+        let place = self.wait_for_all_placed();
+        match self.lane.failures().take(place) {
+            true => Err(ClError::OUT_OF_RESOURCES),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns when everything enqueued so far is done, with the place of the last command; this
+    /// thread helps.
+    fn wait_for_all_placed(&self) -> u64 {
         let (events, place) = {
             let order = self.order.lock();
-            let events: Vec<_> = order.since.alive().chain(order.last.upgrade()).collect();
+            let last = order.last.as_ref().and_then(Weak::upgrade);
+            let events: Vec<_> = order.since.alive().chain(last).collect();
             (events, order.last_place)
         };
-        let awaited = Awaited::queue(self, place, &events);
-        for event in events {
+        let is_shared = |event: &&Arc<Event>| !std::ptr::eq(event.lane(), &self.lane);
+        let shared = events.iter().filter(is_shared).map(|event| &**event);
+        let awaited = Awaited::line(self.lane.line(), place, shared);
+        for event in &events {
             event.wait_among(&awaited);
         }
         // If the context was terminated the last one did not wait for those before it.
-        for event in self.context.terminated_commands() {
-            if event
-                .queue()
-                .is_none_or(|queue| queue.number == self.number)
-            {
-                event.wait();
-            }
-        }
-        Ok(())
+        let domain = self.context.domain();
+        domain.wait_terminated(|event| {
+            let queue = Queue::of_event(event);
+            queue.is_none_or(|queue| std::ptr::eq(&*queue, self))
+        });
+        self.lane.wait_callbacks();
+        place
     }
 
     /// Enqueues a command.
@@ -271,17 +269,15 @@ impl Queue {
     pub(crate) fn enqueue(
         self: &Arc<Self>,
         command_type: u32,
-        work: Work,
+        work: impl Work<Event> + 'static,
         retained: RetainedResources,
         wait: &[Arc<Event>],
         ordering: Ordering,
     ) -> CLResult<Arc<Event>> {
         self.check_wait_list(wait)?;
         self.check_host()?;
-        let job = Job::new(work, self.device.pool());
-        let parent_link = job.parent_link();
-        let event = Event::command(self, command_type, job, retained, parent_link);
-        let push = event.job.push();
+        let event = Event::new(self, command_type, Single::new(work), retained);
+        let push = event.push();
         self.place(&event, wait, ordering);
         event.release(push);
         Ok(event)
@@ -296,7 +292,7 @@ impl Queue {
         ordering: Ordering,
     ) -> CLResult<Arc<Event>> {
         let retained = RetainedResources::new();
-        self.enqueue(command_type, Work::Nothing, retained, wait, ordering)
+        self.enqueue(command_type, Nothing, retained, wait, ordering)
     }
 
     /// Gives a new command its place in the order.
@@ -311,8 +307,8 @@ impl Queue {
     /// Enqueues a command that has its place in the order of the queue, and nothing special about
     /// it.
     ///
-    /// Errors: `CL_INVALID_CONTEXT` when an event of `wait` belongs to another context.
-    pub(crate) fn submit(
+    /// Errors: as [`Queue::enqueue`].
+    pub(crate) fn submit_checked(
         self: &Arc<Self>,
         command: Command,
         wait: &[Arc<Event>],
@@ -327,13 +323,26 @@ impl Queue {
 
     /// Enqueues one command that has its place in the order of each of several queues of a context.
     ///
-    /// Errors: as [`Queue::submit`].
+    /// Errors: as [`Queue::enqueue`].
     pub(crate) fn submit_to_all(
         queues: &[Arc<Queue>],
         command_type: u32,
-        job: Job,
+        job: impl Job,
         retained: RetainedResources,
         wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        Queue::submit_with_parts(queues, command_type, job, retained, wait, &[])
+    }
+
+    /// As [`Queue::submit_to_all`], with commands that are parts of it: each has its place in the
+    /// order of its own queue.
+    pub(crate) fn submit_with_parts(
+        queues: &[Arc<Queue>],
+        command_type: u32,
+        job: impl Job,
+        retained: RetainedResources,
+        wait: &[Arc<Event>],
+        parts: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
         // A queue that is named twice is one queue. All are locked in one order, so that commands
         // of several threads cannot come to wait for each other.
@@ -345,10 +354,10 @@ impl Queue {
             queue.check_wait_list(wait)?;
         }
         let event = match (&distinct[..], queues) {
-            ([queue], [_]) => Event::command(queue, command_type, job, retained, None),
-            _ => Event::command_of_several(&distinct, command_type, job, retained),
+            ([queue], [_]) => Event::new(queue, command_type, job, retained),
+            _ => Event::new(&Several::new(&distinct), command_type, job, retained),
         };
-        let push = event.job.push();
+        let push = event.push();
         {
             let mut orders: Vec<_> = distinct.iter().map(|queue| queue.order.lock()).collect();
             for other in wait {
@@ -356,6 +365,12 @@ impl Queue {
             }
             for (queue, order) in distinct.iter().zip(&mut orders) {
                 queue.enter(order, &event, Ordering::Queue);
+            }
+            for part in parts {
+                let is_own = |queue: &&Arc<Queue>| std::ptr::eq(part.lane(), &queue.lane);
+                let index = distinct.iter().position(is_own);
+                let place = index.map(|index| orders[index].last_place);
+                part.set_place(place.unwrap_or(0));
             }
         }
         event.release(push);
@@ -374,10 +389,10 @@ impl Queue {
     /// Enters a command into the order, and its dependencies into the command.
     fn enter(&self, order: &mut Order, event: &Arc<Event>, ordering: Ordering) {
         order.last_place += 1;
-        if event.queue().is_some() {
+        if std::ptr::eq(event.lane(), &self.lane) {
             event.set_place(order.last_place);
         }
-        if let Some(last) = order.last.upgrade() {
+        if let Some(last) = order.last.as_ref().and_then(Weak::upgrade) {
             event.depend_on(&last, false);
         }
         if matches!(ordering, Ordering::AfterAll | Ordering::FullBarrier) {
@@ -386,24 +401,24 @@ impl Queue {
             }
         }
         if !self.is_out_of_order() || ordering == Ordering::FullBarrier {
-            order.last = Arc::downgrade(event);
+            order.last = Some(Arc::downgrade(event));
             order.since.clear();
         } else if ordering == Ordering::Barrier {
             // What came before is not ordered by this barrier, but clFinish and later barriers wait
             // for it.
-            order.last = Arc::downgrade(event);
+            order.last = Some(Arc::downgrade(event));
         } else {
             order.since.add(event, Event::may_run);
         }
     }
 
-    /// Checks a wait list. Errors: `CL_INVALID_CONTEXT`.
-    pub(crate) fn check_wait_list(&self, wait: &[Arc<Event>]) -> CLResult<()> {
+    /// Checks a wait list, as every command does. Errors: `CL_INVALID_CONTEXT`.
+    pub fn check_wait_list(&self, wait: &[Arc<Event>]) -> CLResult<()> {
         // CL_INVALID_CONTEXT if the context associated with command_queue and events in
         // event_wait_list are not the same.
         match wait
             .iter()
-            .all(|event| Arc::ptr_eq(event.context(), &self.context))
+            .all(|event| Arc::ptr_eq(event.lane().domain(), self.context.domain()))
         {
             true => Ok(()),
             false => Err(ClError::INVALID_CONTEXT),
@@ -411,28 +426,72 @@ impl Queue {
     }
 }
 
-/// Ends a blocking enqueue: waits when `blocking` says so.
+/// Ends an enqueue that may be blocking: waits when `blocking` says so.
 ///
-/// Errors: `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` when the command failed because of what
-/// it waited for, else the command's own error.
+/// Errors: those of [`Event::wait_as_blocking`].
 pub(crate) fn settle(event: Arc<Event>, blocking: bool) -> CLResult<Arc<Event>> {
     if blocking {
-        let status = event.wait();
-        // CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are
-        // blocking and the execution status of any of the events in event_wait_list is a negative
-        // integer value.
-        if status < 0 {
-            return Err(ClError(status));
-        }
+        event.wait_as_blocking()?;
     }
     Ok(event)
+}
+
+impl Commands for Queue {
+    fn wait_for_all(&self) {
+        self.wait_for_all_placed();
+    }
+}
+
+impl Owner for Queue {
+    fn lane(&self) -> &Lane {
+        &self.lane
+    }
+
+    fn for_each_reporting(&self, tell: &mut dyn FnMut(&Lane)) {
+        tell(&self.lane);
+    }
+}
+
+/// The queues of a command that has its place in the order of each. It runs on the first one's
+/// device, and has time stamps if it would have them in each.
+struct Several {
+    queues: Vec<Arc<Queue>>,
+    lane: Lane,
+}
+
+impl Several {
+    fn new(queues: &[&Arc<Queue>]) -> Arc<Several> {
+        let is_profiled = queues.iter().all(|queue| queue.lane.is_profiled());
+        let first = &queues[0].lane;
+        Arc::new(Several {
+            queues: queues.iter().map(|&queue| Arc::clone(queue)).collect(),
+            // Not the place in any one of them says what comes before it.
+            lane: Lane::new(
+                Priority::default(),
+                false,
+                is_profiled,
+                first.pool(),
+                first.domain(),
+            ),
+        })
+    }
+}
+
+impl Owner for Several {
+    fn lane(&self) -> &Lane {
+        &self.lane
+    }
+
+    fn for_each_reporting(&self, tell: &mut dyn FnMut(&Lane)) {
+        self.queues.iter().for_each(|queue| tell(&queue.lane));
+    }
 }
 
 impl Drop for Queue {
     /// "clReleaseCommandQueue performs an implicit flush". Commands hold their queue, so nothing of
     /// its own is left; but the last reference may be a command's.
     fn drop(&mut self) {
-        Pool::flush();
+        root::pool().flush();
         if let Some(on_device) = &self.on_device {
             self.context.device_queues().remove(on_device.handle);
         }
@@ -444,5 +503,34 @@ impl fmt::Debug for Queue {
         f.debug_struct("Queue")
             .field("properties", &format_args!("{:#x}", self.properties))
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::platform::Platform;
+    use crate::context::ContextOptions;
+
+    /// A thread that waits for a queue runs nothing that comes later, as the parts of a command of
+    /// several queues do, which are enqueued with it.
+    #[test]
+    fn parts_of_a_command_come_when_it_does() {
+        let devices = Platform::get().devices().to_vec();
+        let context = Context::new(devices, ContextOptions::default()).unwrap();
+        let queue = Queue::new(&context, context.device(), 0, None, Vec::new()).unwrap();
+        let marker = CL_COMMAND_MARKER;
+        let first = queue.enqueue_nothing(marker, &[], Ordering::Queue).unwrap();
+        let nothing = || Single::new(Nothing);
+        let retained = RetainedResources::new;
+        let part = Event::new(&queue, marker, nothing(), retained());
+        let until = |place| Awaited::line::<Event>(queue.lane.line(), place, []);
+        assert!(until(first.place()).contains(&*first));
+        assert!(!until(first.place()).contains(&*part));
+        let (queues, parts) = ([Arc::clone(&queue)], [Arc::clone(&part)]);
+        Queue::submit_with_parts(&queues, marker, nothing(), retained(), &[], &parts).unwrap();
+        assert!(!until(first.place()).contains(&*part));
+        assert!(until(first.place() + 1).contains(&*part));
+        part.release(brolga_engine::pool::Push::Notify);
     }
 }

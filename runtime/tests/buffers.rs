@@ -2,11 +2,26 @@
 
 use std::sync::Arc;
 
-use brolga_runtime::memory::origin::{SvmProperties, UsmKind};
-use brolga_runtime::{Buffer, ClError, Event, HostPtr, RectSide};
+use brolga_runtime::storage::origin::{SvmProperties, UsmKind};
+use brolga_runtime::{
+    Buffer, ClError, CommandBuffer, CopyRect, Direction, HostPtr, HostRect, Pattern, Queue,
+    Recordable, RecordingSite, RectSide, SvmCopy, SvmFill,
+};
 use brolga_runtime_testing::*;
 use opencl_sys::*;
 use parking_lot::Mutex;
+
+/// Why a description is refused: by a queue and by a command-buffer for the same reason.
+fn refused(
+    queue: &Arc<Queue>,
+    commands: &CommandBuffer,
+    description: impl Recordable + Clone,
+) -> ClError {
+    let error = queue.submit(description.clone(), &[]).unwrap_err();
+    let recorded = commands.record(&RecordingSite::default(), description);
+    assert_eq!(recorded, Err(error));
+    error
+}
 
 fn plain(context: &Arc<brolga_runtime::Context>, flags: u64, size: usize) -> Arc<Buffer> {
     Buffer::new(context, flags, size, HostPtr::null(), Vec::new()).unwrap()
@@ -66,7 +81,7 @@ fn sub_buffers_are_windows() {
     assert!(Arc::ptr_eq(part.parent().unwrap(), &parent));
     assert_eq!(part.as_ptr() as usize, parent.as_ptr() as usize + 1024);
     queue
-        .enqueue_fill(&part, &[1, 0, 0, 0], 0, 512, &[])
+        .submit(fill(&part, &[1, 0, 0, 0], 0, 512), &[])
         .unwrap();
     let all = words(&queue, &parent);
     assert!(
@@ -104,9 +119,8 @@ fn transfers_are_checked() {
     let mut memory = [0u8; 64];
     let to = host(&mut memory);
     let read = |offset, size, host| {
-        queue
-            .enqueue_read(&data, true, offset, size, host, &[])
-            .map(|_| ())
+        let read = host_copy(Direction::Read, &data, offset, size, host);
+        queue.submit_blocking(read, true, &[]).map(|_| ())
     };
     assert_eq!(read(0, 65, to), Err(ClError::INVALID_VALUE));
     assert_eq!(read(60, 5, to), Err(ClError::INVALID_VALUE));
@@ -116,53 +130,50 @@ fn transfers_are_checked() {
     let write_only = plain(&context, CL_MEM_HOST_WRITE_ONLY, 64);
     let no_access = plain(&context, CL_MEM_HOST_NO_ACCESS, 64);
     let invalid = Err(ClError::INVALID_OPERATION);
-    assert_eq!(
-        queue
-            .enqueue_read(&write_only, true, 0, 4, to, &[])
-            .map(|_| ()),
-        invalid
-    );
-    assert_eq!(
-        queue
-            .enqueue_write(&no_access, true, 0, 4, to, &[])
-            .map(|_| ()),
-        invalid
-    );
+    let read_it = host_copy(Direction::Read, &write_only, 0, 4, to);
+    assert_eq!(queue.submit(read_it, &[]).map(|_| ()), invalid);
+    let write_it = host_copy(Direction::Write, &no_access, 0, 4, to);
+    assert_eq!(queue.submit(write_it, &[]).map(|_| ()), invalid);
     assert_eq!(
         queue
             .enqueue_map(&write_only, true, CL_MAP_READ, 0, 4, &[])
             .map(|_| ()),
         invalid
     );
-    queue
-        .enqueue_write(&write_only, true, 0, 4, to, &[])
-        .unwrap();
-    let copy = |from, to, size| {
-        queue
-            .enqueue_copy(&data, &data, from, to, size, &[])
-            .map(|_| ())
-    };
-    assert_eq!(copy(0, 16, 17), Err(ClError::MEM_COPY_OVERLAP));
-    assert_eq!(copy(16, 0, 17), Err(ClError::MEM_COPY_OVERLAP));
-    assert_eq!(copy(0, 60, 5), Err(ClError::INVALID_VALUE));
-    copy(0, 16, 16).unwrap();
-    let fill = |pattern: &[u8], offset, size| {
-        queue
-            .enqueue_fill(&data, pattern, offset, size, &[])
-            .map(|_| ())
-    };
-    assert_eq!(fill(&[], 0, 4), Err(ClError::INVALID_VALUE));
-    assert_eq!(fill(&[1; 3], 0, 6), Err(ClError::INVALID_VALUE));
-    assert_eq!(fill(&[1; 256], 0, 256), Err(ClError::INVALID_VALUE));
-    assert_eq!(fill(&[1; 4], 2, 4), Err(ClError::INVALID_VALUE));
-    assert_eq!(fill(&[1; 4], 0, 6), Err(ClError::INVALID_VALUE));
+    let write_it = host_copy(Direction::Write, &write_only, 0, 4, to);
+    queue.submit_blocking(write_it, true, &[]).unwrap();
+    for length in [0, 3, 256] {
+        let pattern = Pattern::new(&[1; 256][..length]);
+        assert_eq!(pattern.unwrap_err(), ClError::INVALID_VALUE);
+    }
     let foreign = plain(&brolga_runtime_testing::context(), 0, 64);
+    let commands = CommandBuffer::new(vec![queue.clone()], false, Vec::new()).unwrap();
+    let refused = |description| refused(&queue, &commands, description);
     assert_eq!(
-        queue
-            .enqueue_copy(&data, &foreign, 0, 0, 4, &[])
-            .map(|_| ()),
-        Err(ClError::INVALID_CONTEXT)
+        refused(copy(&data, &foreign, [0, 0], 4)),
+        ClError::INVALID_CONTEXT
     );
+    assert_eq!(
+        refused(copy(&foreign, &data, [0, 0], 4)),
+        ClError::INVALID_CONTEXT
+    );
+    for (offsets, size, error) in [
+        ([0, 16], 17, ClError::MEM_COPY_OVERLAP),
+        ([16, 0], 17, ClError::MEM_COPY_OVERLAP),
+        ([0, 60], 5, ClError::INVALID_VALUE),
+        ([60, 0], 5, ClError::INVALID_VALUE),
+    ] {
+        assert_eq!(refused(copy(&data, &data, offsets, size)), error);
+    }
+    let refused_fill = |buffer, offset, size| {
+        let fill = fill(buffer, &[1; 4], offset, size);
+        self::refused(&queue, &commands, fill)
+    };
+    assert_eq!(refused_fill(&foreign, 0, 4), ClError::INVALID_CONTEXT);
+    for (offset, size) in [(2, 4), (0, 6), (64, 4)] {
+        assert_eq!(refused_fill(&data, offset, size), ClError::INVALID_VALUE);
+    }
+    queue.submit(copy(&data, &data, [0, 16], 16), &[]).unwrap();
     assert_eq!(
         queue.enqueue_migrate(&[], 0, &[]).map(|_| ()),
         Err(ClError::INVALID_VALUE)
@@ -189,12 +200,10 @@ fn large_transfers_arrive_whole() {
     let first = buffer(&context, &source);
     let second = plain(&context, 0, first.size());
     assert_eq!(second.as_ptr() as usize % 4096, 0);
-    queue
-        .enqueue_fill(&second, &7u64.to_le_bytes(), 0, first.size() / 8 * 8, &[])
-        .unwrap();
-    queue
-        .enqueue_copy(&first, &second, 0, 0, first.size(), &[])
-        .unwrap();
+    let sevens = fill(&second, &7u64.to_le_bytes(), 0, first.size() / 8 * 8);
+    queue.submit(sevens, &[]).unwrap();
+    let all = copy(&first, &second, [0, 0], first.size());
+    queue.submit(all, &[]).unwrap();
     assert!(words(&queue, &second) == source);
 }
 
@@ -251,34 +260,49 @@ fn rectangles_match_a_simple_loop() {
         }
         let filled = || {
             let data = plain(&context, 0, size);
-            queue.enqueue_fill(&data, &[255], 0, size, &[]).unwrap();
+            queue.submit(fill(&data, &[255], 0, size), &[]).unwrap();
             data
         };
         let bytes = |data: &Arc<Buffer>| {
             let mut out = vec![0u8; size];
-            queue
-                .enqueue_read(data, true, 0, size, host(&mut out), &[])
-                .unwrap();
+            let read = host_copy(Direction::Read, data, 0, size, host(&mut out));
+            queue.submit_blocking(read, true, &[]).unwrap();
             out
         };
         let mut from = source.clone();
         let (a, b) = (filled(), filled());
-        queue
-            .enqueue_write(&a, true, 0, size, host(&mut from), &[])
-            .unwrap();
-        queue
-            .enqueue_copy_rect(&a, &b, near, far, region, &[])
-            .unwrap();
+        let write = host_copy(Direction::Write, &a, 0, size, host(&mut from));
+        queue.submit_blocking(write, true, &[]).unwrap();
+        let copy = CopyRect {
+            source: &a,
+            destination: &b,
+            source_side: near,
+            destination_side: far,
+            region,
+        };
+        queue.submit(copy, &[]).unwrap();
         assert!(bytes(&b) == expected, "copy {near:?} {far:?} {region:?}");
         let c = filled();
-        queue
-            .enqueue_write_rect(&c, true, far, near, region, host(&mut from), &[])
-            .unwrap();
+        let write = HostRect {
+            direction: Direction::Write,
+            buffer: &c,
+            buffer_side: far,
+            host: host(&mut from),
+            host_side: near,
+            region,
+        };
+        queue.submit_blocking(write, true, &[]).unwrap();
         assert!(bytes(&c) == expected, "write {near:?} {far:?} {region:?}");
         let mut out = vec![255u8; size];
-        queue
-            .enqueue_read_rect(&a, true, near, far, region, host(&mut out), &[])
-            .unwrap();
+        let read = HostRect {
+            direction: Direction::Read,
+            buffer: &a,
+            buffer_side: near,
+            host: host(&mut out),
+            host_side: far,
+            region,
+        };
+        queue.submit_blocking(read, true, &[]).unwrap();
         assert!(out == expected, "read {near:?} {far:?} {region:?}");
     }
 }
@@ -293,30 +317,38 @@ fn rectangles_are_checked() {
         row_pitch: 64,
         slice_pitch: 0,
     };
-    let copy = |a, b, region| {
-        queue
-            .enqueue_copy_rect(&data, &data, a, b, region, &[])
-            .map(|_| ())
+    let commands = CommandBuffer::new(vec![queue.clone()], false, Vec::new()).unwrap();
+    let copy = |source_side, destination_side, region| CopyRect {
+        source: &data,
+        destination: &data,
+        source_side,
+        destination_side,
+        region,
     };
+    let refused = |description| refused(&queue, &commands, description);
     assert_eq!(
-        copy(at(0), at(8), [16, 4, 1]),
-        Err(ClError::MEM_COPY_OVERLAP)
+        refused(copy(at(0), at(8), [16, 4, 1])),
+        ClError::MEM_COPY_OVERLAP
     );
-    copy(at(0), at(16), [16, 4, 1]).unwrap();
-    assert_eq!(copy(at(0), at(16), [0, 4, 1]), Err(ClError::INVALID_VALUE));
-    assert_eq!(
-        copy(at(0), at(4090), [16, 1, 1]),
-        Err(ClError::INVALID_VALUE)
-    );
-    assert_eq!(
-        copy(at(0), at(usize::MAX), [16, 1, 1]),
-        Err(ClError::INVALID_VALUE)
-    );
+    queue.submit(copy(at(0), at(16), [16, 4, 1]), &[]).unwrap();
     let other = RectSide {
         row_pitch: 128,
         ..at(1024)
     };
-    assert_eq!(copy(at(0), other, [16, 4, 1]), Err(ClError::INVALID_VALUE));
+    for (to, region) in [
+        (at(16), [0, 4, 1]),
+        (at(4090), [16, 1, 1]),
+        (at(usize::MAX), [16, 1, 1]),
+        (other, [16, 4, 1]),
+    ] {
+        assert_eq!(refused(copy(at(0), to, region)), ClError::INVALID_VALUE);
+    }
+    let foreign = plain(&brolga_runtime_testing::context(), 0, 4096);
+    let to_foreign = CopyRect {
+        destination: &foreign,
+        ..copy(at(0), at(16), [16, 4, 1])
+    };
+    assert_eq!(refused(to_foreign), ClError::INVALID_CONTEXT);
 }
 
 #[test]
@@ -379,13 +411,13 @@ fn unmapping_takes_effect_in_order() {
     let (_, pointer) = queue
         .enqueue_map(&data, true, CL_MAP_WRITE, 0, 4, &[])
         .unwrap();
-    let user = Event::user(&context);
+    let user = user_event(&context);
     let unmap = queue
         .enqueue_unmap(&data, pointer as usize, std::slice::from_ref(&user))
         .unwrap();
     assert_eq!(data.map_count(), 1);
     user.set_user_status(CL_COMPLETE).unwrap();
-    Event::wait_all(&[unmap]).unwrap();
+    wait_for_events(&[unmap]).unwrap();
     assert_eq!(data.map_count(), 0);
 }
 
@@ -426,16 +458,37 @@ fn shared_virtual_memory() {
         .enqueue_svm_map(true, CL_MAP_WRITE, pa, 4096, &[])
         .unwrap();
     queue.enqueue_svm_unmap(pa, &[]).unwrap();
-    queue
-        .enqueue_svm_fill(pa, &5u32.to_le_bytes(), 4096, &[])
-        .unwrap();
-    queue.enqueue_svm_memcpy(true, pb, pa, 4096, &[]).unwrap();
+    let fill = |destination, size| {
+        let pattern = Pattern::new(&5u32.to_le_bytes()).unwrap();
+        let fill = SvmFill {
+            destination,
+            pattern,
+            size,
+        };
+        queue.submit(fill, &[])
+    };
+    let copy = |destination, source, size| {
+        let copy = SvmCopy {
+            destination,
+            source,
+            size,
+        };
+        queue.submit_blocking(copy, true, &[])
+    };
+    fill(pa, 4096).unwrap();
+    copy(pb, pa, 4096).unwrap();
     // SAFETY: as above.
     assert_eq!(unsafe { b.cast::<u32>().add(1023).read() }, 5);
-    let overlap = queue.enqueue_svm_memcpy(true, pb, pb.offset(8), 64, &[]);
+    let overlap = copy(pb, pb.offset(8), 64);
     assert_eq!(overlap.unwrap_err(), ClError::MEM_COPY_OVERLAP);
-    let misaligned = queue.enqueue_svm_fill(pa.offset(2), &[0; 4], 8, &[]);
-    assert_eq!(misaligned.unwrap_err(), ClError::INVALID_VALUE);
+    for (to, size) in [(pa.offset(2), 8), (pa, 6), (HostPtr::null(), 4)] {
+        assert_eq!(fill(to, size).unwrap_err(), ClError::INVALID_VALUE);
+    }
+    let from_null = copy(pb, HostPtr::null(), 4);
+    assert_eq!(from_null.unwrap_err(), ClError::INVALID_VALUE);
+    // Of no bytes.
+    fill(HostPtr::null(), 0).unwrap();
+    copy(HostPtr::null(), HostPtr::null(), 0).unwrap();
     queue
         .enqueue_svm_migrate(&[pa, pb], &[0, 4096], 0, &[])
         .unwrap();
@@ -494,7 +547,7 @@ fn a_blocking_free_waits_for_every_queue() {
     let usm = context
         .usm_alloc(UsmKind::Device, Some(context.device()), &[], 64, 0)
         .unwrap() as usize;
-    let gate = Event::user(&context);
+    let gate = user_event(&context);
     let events: Vec<_> = [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE]
         .into_iter()
         .map(|properties| {

@@ -52,7 +52,7 @@ fn callbacks_have_run_when_a_wait_or_a_status_returns() {
             };
             event.on_status(CL_COMPLETE, Box::new(callback)).unwrap();
         };
-        let user = Event::user(&context);
+        let user = user_event(&context);
         count(&user);
         user.set_user_status(CL_COMPLETE).unwrap();
         assert_eq!(ran.load(Ordering::Acquire), 1);
@@ -61,6 +61,66 @@ fn callbacks_have_run_when_a_wait_or_a_status_returns() {
         queue.finish().unwrap();
         assert_eq!(ran.load(Ordering::Acquire), 2);
     }
+}
+
+/// A callback that takes a while, and the flag that it sets at its end.
+fn slow_callback(event: &Event) -> Arc<AtomicBool> {
+    let has_run = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&has_run);
+    let callback = move |_| {
+        std::thread::sleep(REST);
+        flag.store(true, Ordering::Release);
+    };
+    event.on_status(CL_COMPLETE, Box::new(callback)).unwrap();
+    has_run
+}
+
+/// What a callback is given may be on the stack of the thread that waits.
+#[test]
+fn callbacks_of_earlier_commands_have_run_when_a_wait_returns() {
+    let _alone = alone();
+    let context = context();
+    let queue = queue(&context);
+    let kernel = kernel(&context, "empty");
+    let early = queue.enqueue_task(&kernel, &[]).unwrap();
+    let has_run = slow_callback(&early);
+    queue.enqueue_task(&kernel, &[]).unwrap();
+    queue.finish().unwrap();
+    assert!(has_run.load(Ordering::Acquire), "clFinish");
+    let early = queue.enqueue_task(&kernel, &[]).unwrap();
+    let has_run = slow_callback(&early);
+    let late = queue.enqueue_task(&kernel, &[]).unwrap();
+    wait_for_events(&[late]).unwrap();
+    assert!(has_run.load(Ordering::Acquire), "clWaitForEvents");
+    let user = user_event(&context);
+    let marker = queue.enqueue_marker(std::slice::from_ref(&user)).unwrap();
+    let has_run = slow_callback(&marker);
+    user.set_user_status(CL_COMPLETE).unwrap();
+    assert!(has_run.load(Ordering::Acquire), "clSetUserEventStatus");
+}
+
+/// Commands that follow one another begin while the host goes on, whether or not it flushes.
+#[test]
+fn an_in_order_queue_that_nobody_flushes_runs() {
+    let _alone = alone();
+    let context = context();
+    let queue = queue(&context);
+    let sum = buffer(&context, &[0]);
+    let kernel = kernel(&context, "add");
+    kernel.set_arg_buffer(0, Some(&sum)).unwrap();
+    kernel.set_arg_value(1, &1u32.to_le_bytes()).unwrap();
+    for _ in 0..100 {
+        queue.enqueue_task(&kernel, &[]).unwrap();
+    }
+    let until = Instant::now() + LIMIT;
+    // SAFETY: the buffer lives; the kernel writes words.
+    let run = || unsafe { sum.as_ptr().cast::<u32>().read_volatile() };
+    while run() < 50 && Instant::now() < until {
+        std::thread::yield_now();
+    }
+    assert!(run() >= 50, "{}", run());
+    queue.finish().unwrap();
+    assert_eq!(run(), 100);
 }
 
 #[test]
@@ -76,7 +136,7 @@ fn kernels_do_not_hold_up_callbacks() {
         .iter()
         .for_each(|(queue, _)| queue.flush().unwrap());
     std::thread::sleep(REST);
-    let user = Event::user(&context);
+    let user = user_event(&context);
     let told = tell(&user, CL_COMPLETE);
     user.set_user_status(CL_COMPLETE).unwrap();
     assert_eq!(told.recv_timeout(LIMIT), Ok(CL_COMPLETE));
@@ -114,7 +174,7 @@ fn kernels_that_were_to_be_short_do_not_hold_up_callbacks() {
                 Some(running) => assert_eq!(running.recv_timeout(LIMIT), Ok(CL_RUNNING)),
                 None => wait_for(&event, CL_RUNNING),
             }
-            let user = Event::user(&context);
+            let user = user_event(&context);
             let told = tell(&user, CL_COMPLETE);
             user.set_user_status(CL_COMPLETE).unwrap();
             assert_eq!(told.recv_timeout(LIMIT), Ok(CL_COMPLETE));

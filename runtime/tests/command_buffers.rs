@@ -1,16 +1,17 @@
 //! Command-buffers: what is recorded runs in the order that was asked for, as often as it is
 //! enqueued.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
-use brolga_runtime::command_buffer::{Dispatch, Drafts};
+use brolga_runtime::command_buffer::Drafts;
 use brolga_runtime::context::ContextOptions;
 use brolga_runtime::device::Partition;
 use brolga_runtime::error::ClError;
 use brolga_runtime::{
-    Buffer, CommandBuffer, Context, Event, HostPtr, Kernel, Platform, Queue, RecordingSite,
-    RectSide, SyncPoint,
+    Buffer, CommandBuffer, Context, CopyRect, HostPtr, Kernel, Launch, Pattern, Platform, Queue,
+    RecordingSite, RectSide, Sizes, SvmCopy, SvmFill, SyncPoint,
 };
 use brolga_runtime_testing::*;
 use opencl_sys::*;
@@ -33,14 +34,19 @@ fn after(points: &[SyncPoint]) -> RecordingSite {
     }
 }
 
+/// The size of a launch of one dimension.
+fn sizes(size: usize) -> Option<Sizes> {
+    Some(Sizes::from_slice(&[size]))
+}
+
 /// A launch with the arguments that the kernel has.
-fn launch(kernel: &Arc<Kernel>, global: usize, local: usize) -> Dispatch {
-    Dispatch {
+fn launch(kernel: &Arc<Kernel>, global: usize, local: usize) -> Launch {
+    Launch {
         kernel: Arc::clone(kernel),
         work_dim: 1,
         offset: None,
-        global: Some(vec![global]),
-        local: Some(vec![local]),
+        global: sizes(global),
+        local: sizes(local),
     }
 }
 
@@ -66,17 +72,19 @@ fn an_in_order_queue_orders_what_is_recorded() {
     let context = context();
     let queue = queue(&context);
     let sum = buffer(&context, &[7, 7]);
-    let copy = buffer(&context, &[0, 0]);
+    let other = buffer(&context, &[0, 0]);
     let kernel = kernel(&context, "add");
     let commands = command_buffer(&queue);
     let place = RecordingSite::default();
-    commands.fill(&place, &sum, &[0; 4], 0, 8).unwrap();
+    commands.record(&place, fill(&sum, &[0; 4], 0, 8)).unwrap();
     for value in 1..=100 {
         record_add(&commands, &place, &kernel, &sum, value);
     }
-    commands.copy(&place, &sum, &copy, 0, 4, 4).unwrap();
+    commands
+        .record(&place, copy(&sum, &other, [0, 4], 4))
+        .unwrap();
     // Later changes of the kernel are not those of the recorded commands.
-    add(&kernel, &copy, 1000);
+    add(&kernel, &other, 1000);
     assert_eq!(
         commands.enqueue(&[], &[]).unwrap_err(),
         ClError::INVALID_OPERATION
@@ -85,11 +93,11 @@ fn an_in_order_queue_orders_what_is_recorded() {
     for _ in 0..3 {
         let event = commands.enqueue(&[], &[]).unwrap();
         assert_eq!(event.command_type(), CL_COMMAND_COMMAND_BUFFER_KHR);
-        Event::wait_all(&[Arc::clone(&event)]).unwrap();
+        wait_for_events(&[Arc::clone(&event)]).unwrap();
         let times = event.profile().unwrap();
         assert!(times.queued <= times.submit && times.submit <= times.start);
         assert!(times.start < times.end && times.end <= times.complete);
-        assert_eq!(words(&queue, &copy), [0, 5050]);
+        assert_eq!(words(&queue, &other), [0, 5050]);
     }
 }
 
@@ -126,11 +134,11 @@ fn nothing_recorded_is_a_command_too() {
     }
     barriers.finalize().unwrap();
     for commands in [empty, barriers] {
-        let user_event = Event::user(&context);
-        let event = commands.enqueue(&[], &[Arc::clone(&user_event)]).unwrap();
+        let user = user_event(&context);
+        let event = commands.enqueue(&[], &[Arc::clone(&user)]).unwrap();
         assert_ne!(event.status(), CL_COMPLETE);
-        user_event.set_user_status(CL_COMPLETE).unwrap();
-        Event::wait_all(&[event]).unwrap();
+        user.set_user_status(CL_COMPLETE).unwrap();
+        wait_for_events(&[event]).unwrap();
     }
 }
 
@@ -146,7 +154,7 @@ fn barriers_order_everything() {
     let commands = command_buffer(&queue);
     let place = RecordingSite::default();
     for cell in &cells {
-        commands.fill(&place, cell, &[0; 4], 0, 4).unwrap();
+        commands.record(&place, fill(cell, &[0; 4], 0, 4)).unwrap();
     }
     commands.barrier(&place).unwrap();
     for round in 1..=4 {
@@ -157,14 +165,17 @@ fn barriers_order_everything() {
         commands.barrier(&place).unwrap();
     }
     // A barrier that waits for one command holds back what is recorded later all the same.
-    let last = commands.copy(&place, &cells[0], &total, 0, 0, 4).unwrap();
+    let first_cell = copy(&cells[0], &total, [0, 0], 4);
+    let last = commands.record(&place, first_cell).unwrap();
     commands.barrier(&after(&[last])).unwrap();
     for at in 1..8 {
-        commands.copy(&place, &total, &total, 0, 4 * at, 4).unwrap();
+        commands
+            .record(&place, copy(&total, &total, [0, 4 * at], 4))
+            .unwrap();
     }
     commands.finalize().unwrap();
     for _ in 0..20 {
-        Event::wait_all(&[commands.enqueue(&[], &[]).unwrap()]).unwrap();
+        wait_for_events(&[commands.enqueue(&[], &[]).unwrap()]).unwrap();
         assert_eq!(words(&queue, &total), [10; 8]);
     }
 }
@@ -207,7 +218,9 @@ fn sync_points_order_random_graphs() {
             };
         for (cell, memory) in cells.iter().enumerate() {
             record(&[], cell, &|place| {
-                commands.fill(place, memory, &[0; 4], 0, 2048).unwrap()
+                commands
+                    .record(place, fill(memory, &[0; 4], 0, 2048))
+                    .unwrap()
             });
         }
         for _ in 0..size {
@@ -229,8 +242,8 @@ fn sync_points_order_random_graphs() {
                 }
                 2 if from != to => {
                     record(&[from], to, &|place| {
-                        let (from, to) = (&cells[from], &cells[to]);
-                        commands.copy(place, from, to, 0, 0, 1024).unwrap()
+                        let copy = copy(&cells[from], &cells[to], [0, 0], 1024);
+                        commands.record(place, copy).unwrap()
                     });
                     let (left, right) = (expected[from], &mut expected[to]);
                     right[..256].copy_from_slice(&left[..256]);
@@ -243,10 +256,14 @@ fn sync_points_order_random_graphs() {
                         slice_pitch: 0,
                     };
                     record(&[from], to, &|place| {
-                        let (from, to) = (&cells[from], &cells[to]);
-                        commands
-                            .copy_rect(place, from, to, side(0), side(32), [32, 16, 1])
-                            .unwrap()
+                        let rect = CopyRect {
+                            source: &cells[from],
+                            destination: &cells[to],
+                            source_side: side(0),
+                            destination_side: side(32),
+                            region: [32, 16, 1],
+                        };
+                        commands.record(place, rect).unwrap()
                     });
                     let source = expected[from];
                     for row in 0..16 {
@@ -259,7 +276,7 @@ fn sync_points_order_random_graphs() {
         }
         commands.finalize().unwrap();
         for _ in 0..10 {
-            Event::wait_all(&[commands.enqueue(&[], &[]).unwrap()]).unwrap();
+            wait_for_events(&[commands.enqueue(&[], &[]).unwrap()]).unwrap();
             for (cell, expected) in cells.iter().zip(&expected) {
                 assert_eq!(words(&queue, cell), expected, "{size}");
             }
@@ -290,7 +307,7 @@ fn runs_at_the_same_time() {
                 for round in 0..rounds {
                     let event = commands.enqueue(&[], &[]).unwrap();
                     if round % 3 == 0 {
-                        Event::wait_all(&[event]).unwrap();
+                        wait_for_events(&[event]).unwrap();
                     }
                 }
             });
@@ -334,10 +351,10 @@ fn a_failure_before_keeps_it_from_running() {
     let commands = command_buffer(&queue);
     record_add(&commands, &RecordingSite::default(), &kernel, &sum, 1);
     commands.finalize().unwrap();
-    let user_event = Event::user(&context);
-    let event = commands.enqueue(&[], &[Arc::clone(&user_event)]).unwrap();
-    user_event.set_user_status(-1).unwrap();
-    assert!(Event::wait_all(&[Arc::clone(&event)]).is_err());
+    let user = user_event(&context);
+    let event = commands.enqueue(&[], &[Arc::clone(&user)]).unwrap();
+    user.set_user_status(-1).unwrap();
+    assert!(wait_for_events(&[Arc::clone(&event)]).is_err());
     assert_eq!(event.status(), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     assert_eq!(words(&queue, &sum), [0]);
 }
@@ -355,16 +372,16 @@ fn what_commands_use_lives_as_long_as_they_may_run() {
     let sum = buffer(&context, &[0]);
     let commands = command_buffer(&queue);
     commands
-        .copy(&RecordingSite::default(), &memory, &sum, 0, 0, 4)
+        .record(&RecordingSite::default(), copy(&memory, &sum, [0, 0], 4))
         .unwrap();
     commands.finalize().unwrap();
     drop(memory);
-    let user_event = Event::user(&context);
-    let event = commands.enqueue(&[], &[Arc::clone(&user_event)]).unwrap();
+    let user = user_event(&context);
+    let event = commands.enqueue(&[], &[Arc::clone(&user)]).unwrap();
     drop(commands);
     assert_eq!(destroyed.load(Ordering::SeqCst), 0);
-    user_event.set_user_status(CL_COMPLETE).unwrap();
-    Event::wait_all(&[Arc::clone(&event)]).unwrap();
+    user.set_user_status(CL_COMPLETE).unwrap();
+    wait_for_events(&[Arc::clone(&event)]).unwrap();
     assert_eq!(destroyed.load(Ordering::SeqCst), 1);
     assert_eq!(words(&queue, &sum), [3]);
 }
@@ -380,7 +397,7 @@ fn other_queues_of_the_same_kind_take_it() {
     commands.finalize().unwrap();
     let other = out_of_order(&context);
     let event = commands.enqueue(&[Arc::clone(&other)], &[]).unwrap();
-    assert!(Arc::ptr_eq(event.queue().unwrap(), &other));
+    assert!(Arc::ptr_eq(&Queue::of_event(&event).unwrap(), &other));
     other.finish().unwrap();
     assert_eq!(words(&queue, &sum), [1]);
     let two = [Arc::clone(&other), other];
@@ -419,7 +436,7 @@ fn a_command_of_two_queues_is_in_the_order_of_both() {
             scope.spawn(move || {
                 for _ in 0..500 {
                     let event = commands.enqueue(order, &[]).unwrap();
-                    assert!(event.queue().is_none());
+                    assert!(Queue::of_event(&event).is_none());
                 }
             });
         }
@@ -441,18 +458,34 @@ fn shared_virtual_memory() {
     let commands = command_buffer(&queue);
     let (from, to) = (host(&mut source), host(&mut target));
     let place = RecordingSite::default();
-    commands.svm_fill(&place, to, &[9, 0, 0, 0], 32).unwrap();
-    commands.svm_memcpy(&place, to.offset(4), from, 16).unwrap();
-    assert_eq!(
-        commands.svm_memcpy(&place, to, to.offset(4), 16),
-        Err(ClError::MEM_COPY_OVERLAP)
-    );
-    assert_eq!(
-        commands.svm_fill(&place, HostPtr::null(), &[0], 1),
-        Err(ClError::INVALID_VALUE)
-    );
+    let fill = |destination, pattern: &[u8], size| {
+        let pattern = Pattern::new(pattern).unwrap();
+        let fill = SvmFill {
+            destination,
+            pattern,
+            size,
+        };
+        commands.record(&place, fill)
+    };
+    let copy = |destination, source, size| {
+        let copy = SvmCopy {
+            destination,
+            source,
+            size,
+        };
+        commands.record(&place, copy)
+    };
+    fill(to, &[9, 0, 0, 0], 32).unwrap();
+    copy(to.offset(4), from, 16).unwrap();
+    let overlap = copy(to, to.offset(4), 16);
+    assert_eq!(overlap, Err(ClError::MEM_COPY_OVERLAP));
+    let null = fill(HostPtr::null(), &[0], 1);
+    assert_eq!(null, Err(ClError::INVALID_VALUE));
+    // Of no bytes.
+    fill(HostPtr::null(), &[0], 0).unwrap();
+    copy(HostPtr::null(), HostPtr::null(), 0).unwrap();
     commands.finalize().unwrap();
-    Event::wait_all(&[commands.enqueue(&[], &[]).unwrap()]).unwrap();
+    wait_for_events(&[commands.enqueue(&[], &[]).unwrap()]).unwrap();
     assert_eq!(target, [9, 1, 2, 3, 4, 9, 9, 9]);
 }
 
@@ -478,37 +511,37 @@ fn launches_change_between_runs() {
     assert_eq!(commands.update(draft(5)), Err(ClError::INVALID_OPERATION));
     commands.finalize().unwrap();
     assert!(commands.draft(fixed).is_err());
-    let user_event = Event::user(&context);
-    commands.enqueue(&[], &[Arc::clone(&user_event)]).unwrap();
+    let user = user_event(&context);
+    commands.enqueue(&[], &[Arc::clone(&user)]).unwrap();
     commands.update(draft(10)).unwrap();
     commands.enqueue(&[], &[]).unwrap();
     commands.update(draft(100)).unwrap();
     commands.enqueue(&[], &[]).unwrap();
     // Each run is what the command-buffer was when it was enqueued.
-    user_event.set_user_status(CL_COMPLETE).unwrap();
+    user.set_user_status(CL_COMPLETE).unwrap();
     assert_eq!(words(&queue, &sums[0]), [1 + 10 + 100 + 3]);
     // Other memory, and more of it: a range of nothing does nothing.
     let mut other = commands.draft(first).unwrap();
     other.kernel.set_arg_buffer(0, Some(&sums[1])).unwrap();
-    other.global = Some(vec![7]);
+    other.global = sizes(7);
     commands
         .update(Drafts::from([(first, other.clone())]))
         .unwrap();
     commands.enqueue(&[], &[]).unwrap();
     assert_eq!(words(&queue, &sums[1]), [700]);
-    other.global = Some(vec![0]);
+    other.global = sizes(0);
     commands
         .update(Drafts::from([(first, other.clone())]))
         .unwrap();
     commands.enqueue(&[], &[]).unwrap();
     assert_eq!(words(&queue, &sums[1]), [700]);
     // Work-groups that are uniform stay so, and nothing of a wrong update is kept.
-    other.global = Some(vec![7]);
-    other.local = Some(vec![2]);
+    other.global = sizes(7);
+    other.local = sizes(2);
     let mut drafts = draft(1);
     drafts.insert(first, other);
     assert_eq!(commands.update(drafts), Err(ClError::INVALID_OPERATION));
-    assert_eq!(commands.dispatch(first).unwrap().global, Some(vec![0]));
+    assert_eq!(commands.launch(first).unwrap().global, sizes(0));
 }
 
 #[test]
@@ -610,16 +643,45 @@ fn several_devices() {
         assert_eq!(words(&queues[0], &sum), [100 * run as u32]);
         assert!(threads().is_disjoint(&of_first));
     }
-    let user_event = Event::user(&context);
-    let event = commands.enqueue(&[], &[Arc::clone(&user_event)]).unwrap();
-    user_event.set_user_status(-1).unwrap();
-    assert!(Event::wait_all(&[event]).is_err());
+    let user = user_event(&context);
+    let event = commands.enqueue(&[], &[Arc::clone(&user)]).unwrap();
+    user.set_user_status(-1).unwrap();
+    assert!(wait_for_events(&[event]).is_err());
     assert_eq!(words(&queues[1], &sum), [2000]);
     // All on one of them.
     let copy = commands.remap(vec![Arc::clone(&queues[0])]).unwrap();
-    Event::wait_all(&[copy.enqueue(&[], &[]).unwrap()]).unwrap();
+    wait_for_events(&[copy.enqueue(&[], &[]).unwrap()]).unwrap();
     assert_eq!(threads(), of_first);
     let swapped = [Arc::clone(&queues[1]), Arc::clone(&queues[0])];
     let refused = commands.enqueue(&swapped, &[]).map(|_| ());
     assert_eq!(refused, Err(ClError::INVALID_DEVICE));
+}
+
+/// What an update replaces may be destroyed by it: the callback that is told may ask the
+/// command-buffer.
+#[test]
+fn an_update_lets_go_without_a_lock() {
+    let context = context();
+    let queue = queue(&context);
+    let (old, new) = (buffer(&context, &[0]), buffer(&context, &[0]));
+    let kernel = kernel(&context, "add");
+    let commands = CommandBuffer::new(vec![queue], true, Vec::new()).unwrap();
+    add(&kernel, &old, 1);
+    let point = commands
+        .mutable_nd_range(&RecordingSite::default(), launch(&kernel, 1, 1), false)
+        .unwrap();
+    commands.finalize().unwrap();
+    let draft = commands.draft(point).unwrap();
+    draft.kernel.set_arg_buffer(0, Some(&new)).unwrap();
+    let (send, receive) = mpsc::channel();
+    let asked = Arc::downgrade(&commands);
+    old.on_destroy(Box::new(move || {
+        let commands = asked.upgrade().expect("it is updated");
+        send.send(commands.state()).unwrap();
+    }));
+    drop(old);
+    let updating = std::thread::spawn(move || commands.update(Drafts::from([(point, draft)])));
+    let state = receive.recv_timeout(Duration::from_secs(20));
+    assert_eq!(state, Ok(CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR));
+    assert_eq!(updating.join().unwrap(), Ok(()));
 }

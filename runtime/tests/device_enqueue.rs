@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use brolga_runtime::{Buffer, ClError, Context, Event, HostPtr, Program, Queue};
+use brolga_runtime::{Buffer, ClError, Context, HostPtr, Program, Queue};
 use brolga_runtime_testing::*;
 use opencl_sys::*;
 
@@ -63,7 +63,7 @@ fn run(queue: &Arc<Queue>, program: &Arc<Program>, name: &str) -> (i32, Vec<u32>
     let event = queue
         .enqueue_nd_range(&kernel, 1, None, Some(&[1]), None, &[])
         .unwrap();
-    let _ = Event::wait_all(&[Arc::clone(&event)]);
+    let _ = wait_for_events(&[Arc::clone(&event)]);
     (event.status(), words(queue, &out))
 }
 

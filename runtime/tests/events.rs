@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use brolga_runtime::queue::Priority;
-use brolga_runtime::{ClError, Event, Queue};
+use brolga_runtime::{ClError, Direction, Event, Queue};
 use brolga_runtime_testing::*;
 use opencl_sys::*;
 
@@ -45,10 +45,10 @@ fn commands_wait_for_user_events() {
         let kernel = kernel(&context, "add");
         kernel.set_arg_buffer(0, Some(&sum)).unwrap();
         kernel.set_arg_value(1, &1u32.to_le_bytes()).unwrap();
-        let user = Event::user(&context);
+        let user = user_event(&context);
         assert_eq!(user.status(), CL_SUBMITTED);
         assert_eq!(user.command_type(), CL_COMMAND_USER);
-        assert!(user.queue().is_none());
+        assert!(Queue::of_event(&user).is_none());
         let event = queue
             .enqueue_task(&kernel, std::slice::from_ref(&user))
             .unwrap();
@@ -65,7 +65,7 @@ fn commands_wait_for_user_events() {
                 user.set_user_status(CL_COMPLETE).unwrap();
             })
         };
-        Event::wait_all(&[later, event]).unwrap();
+        wait_for_events(&[later, event]).unwrap();
         setter.join().unwrap();
         assert_eq!(words(&queue, &sum), [2]);
     });
@@ -74,7 +74,7 @@ fn commands_wait_for_user_events() {
 #[test]
 fn user_events_are_checked() {
     let context = context();
-    let user = Event::user(&context);
+    let user = user_event(&context);
     assert_eq!(
         user.set_user_status(CL_RUNNING),
         Err(ClError::INVALID_VALUE)
@@ -96,10 +96,10 @@ fn user_events_are_checked() {
         user.on_status(CL_QUEUED, Box::new(|_| ())),
         Err(ClError::INVALID_VALUE)
     );
-    assert_eq!(Event::wait_all(&[]), Err(ClError::INVALID_VALUE));
-    let foreign = Event::user(&brolga_runtime_testing::context());
+    assert_eq!(wait_for_events(&[]), Err(ClError::INVALID_VALUE));
+    let foreign = user_event(&brolga_runtime_testing::context());
     assert_eq!(
-        Event::wait_all(&[user, foreign.clone()]),
+        wait_for_events(&[user, foreign.clone()]),
         Err(ClError::INVALID_CONTEXT)
     );
     let error = queue(&context).enqueue_marker(&[foreign]).unwrap_err();
@@ -116,7 +116,7 @@ fn failures_reach_those_who_wait_and_nobody_else() {
         let kernel = kernel(&context, "add");
         kernel.set_arg_buffer(0, Some(&sum)).unwrap();
         kernel.set_arg_value(1, &1u32.to_le_bytes()).unwrap();
-        let user = Event::user(&context);
+        let user = user_event(&context);
         let failed = queue
             .enqueue_task(&kernel, std::slice::from_ref(&user))
             .unwrap();
@@ -136,10 +136,11 @@ fn failures_reach_those_who_wait_and_nobody_else() {
         assert!(marker.status() < 0);
         assert_eq!(ordered.status(), CL_COMPLETE);
         let error = Err(ClError::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-        assert_eq!(Event::wait_all(&[ordered, marker]), error);
+        assert_eq!(wait_for_events(&[ordered, marker]), error);
         let mut word = [0u32];
         let host = host(&mut word);
-        let read = queue.enqueue_read(&sum, true, 0, 4, host, std::slice::from_ref(&failed));
+        let read = host_copy(Direction::Read, &sum, 0, 4, host);
+        let read = queue.submit_blocking(read, true, std::slice::from_ref(&failed));
         assert_eq!(read.map(|_| ()), error);
         let map = queue.enqueue_map(&sum, true, CL_MAP_READ, 0, 4, &[failed]);
         assert_eq!(map.map(|_| ()), error);
@@ -153,7 +154,7 @@ fn a_user_event_that_goes_away_fails_its_dependents() {
     in_time(|| {
         let context = context();
         let queue = queue(&context);
-        let user = Event::user(&context);
+        let user = user_event(&context);
         let first = queue.enqueue_marker(std::slice::from_ref(&user)).unwrap();
         let second = queue.enqueue_marker(&[]).unwrap();
         drop(user);
@@ -170,7 +171,7 @@ fn callbacks_come_once_with_the_status() {
         let queue = queue(&context);
         let kernel = kernel(&context, "slow");
         kernel.set_arg_value(0, &50u32.to_le_bytes()).unwrap();
-        let user = Event::user(&context);
+        let user = user_event(&context);
         let event = queue
             .enqueue_nd_range(
                 &kernel,
@@ -216,7 +217,7 @@ fn callbacks_of_failed_commands_get_the_error() {
     in_time(|| {
         let context = context();
         let queue = queue(&context);
-        let user = Event::user(&context);
+        let user = user_event(&context);
         let event = queue.enqueue_marker(std::slice::from_ref(&user)).unwrap();
         let (send, receive) = mpsc::channel();
         event
@@ -268,7 +269,7 @@ fn a_wait_is_not_held_up_by_what_it_does_not_depend_on() {
         let context = context();
         // Deferred, since nobody knows how long it takes.
         let handshake = enqueue_handshake(&context);
-        let user = Event::user(&context);
+        let user = user_event(&context);
         let waited = queue(&context)
             .enqueue_task(&kernel(&context, "empty"), std::slice::from_ref(&user))
             .unwrap();
@@ -276,7 +277,7 @@ fn a_wait_is_not_held_up_by_what_it_does_not_depend_on() {
             std::thread::sleep(Duration::from_millis(20));
             user.set_user_status(CL_COMPLETE).unwrap();
         });
-        Event::wait_all(&[waited]).unwrap();
+        wait_for_events(&[waited]).unwrap();
         setter.join().unwrap();
         assert!(
             set_flag(&handshake),
@@ -320,7 +321,7 @@ fn a_waiting_thread_runs_what_its_event_depends_on() {
             let queue = &queues[n / 3 % 2];
             last = Some(queue.enqueue_task(&kernel, &wait).unwrap());
         }
-        Event::wait_all(&[last.unwrap()]).unwrap();
+        wait_for_events(&[last.unwrap()]).unwrap();
         assert_eq!(words(&queues[0], &sum), [200]);
     });
 }
@@ -329,17 +330,17 @@ fn a_waiting_thread_runs_what_its_event_depends_on() {
 fn a_callback_may_wait_for_another() {
     in_time(|| {
         let context = context();
-        let (first, second) = (Event::user(&context), Event::user(&context));
+        let (first, second) = (user_event(&context), user_event(&context));
         let marker = queue(&context)
             .enqueue_marker(std::slice::from_ref(&second))
             .unwrap();
         let (send, receive) = mpsc::channel();
         let callback = move |_| {
-            Event::wait_all(std::slice::from_ref(&marker)).unwrap();
+            wait_for_events(std::slice::from_ref(&marker)).unwrap();
             send.send(()).unwrap();
         };
         first.on_status(CL_COMPLETE, Box::new(callback)).unwrap();
-        let third = Event::user(&context);
+        let third = user_event(&context);
         let callback = move |_| second.set_user_status(CL_COMPLETE).unwrap();
         third.on_status(CL_COMPLETE, Box::new(callback)).unwrap();
         first.set_user_status(CL_COMPLETE).unwrap();
@@ -369,7 +370,7 @@ fn destructors_are_not_called_by_a_thread_that_waits() {
                 drop(wanted.lock().unwrap());
             };
             sum.on_destroy(Box::new(callback));
-            let user = Event::user(&context);
+            let user = user_event(&context);
             queue
                 .enqueue_task(&kernel, std::slice::from_ref(&user))
                 .unwrap();
@@ -441,7 +442,8 @@ fn native_kernels_run_once_on_a_pool_thread() {
                 &[],
             )
             .unwrap();
-        queue.finish().unwrap();
+        // Nobody has been told of it yet.
+        assert_eq!(queue.finish(), Err(ClError::OUT_OF_RESOURCES));
         assert_eq!(event.status(), ClError::OUT_OF_RESOURCES.0);
     });
 }
@@ -451,18 +453,18 @@ fn out_of_order_queues_obey_wait_lists_and_barriers() {
     in_time(|| {
         let context = context();
         let queue = queue_with(&context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-        let blocked = Event::user(&context);
+        let blocked = user_event(&context);
         let kernel = kernel(&context, "empty");
         let first = queue
             .enqueue_task(&kernel, std::slice::from_ref(&blocked))
             .unwrap();
         let second = queue.enqueue_task(&kernel, &[]).unwrap();
         // Not held up by the first.
-        Event::wait_all(std::slice::from_ref(&second)).unwrap();
+        wait_for_events(std::slice::from_ref(&second)).unwrap();
         let marker = queue.enqueue_marker(&[]).unwrap();
         let partial = queue.enqueue_barrier(&[second]).unwrap();
         let third = queue.enqueue_task(&kernel, &[]).unwrap();
-        Event::wait_all(&[partial, third]).unwrap();
+        wait_for_events(&[partial, third]).unwrap();
         let barrier = queue.enqueue_barrier(&[]).unwrap();
         let fourth = queue.enqueue_task(&kernel, &[]).unwrap();
         std::thread::sleep(Duration::from_millis(5));
@@ -486,7 +488,7 @@ fn long_chains_of_markers_do_not_recurse() {
     in_time(|| {
         let context = context();
         let queue = queue(&context);
-        let user = Event::user(&context);
+        let user = user_event(&context);
         let mut last = queue.enqueue_marker(std::slice::from_ref(&user)).unwrap();
         for _ in 0..100_000 {
             last = queue.enqueue_marker(&[last]).unwrap();
@@ -495,7 +497,7 @@ fn long_chains_of_markers_do_not_recurse() {
         queue.finish().unwrap();
         assert!(last.status() < 0);
         // And when all of it is dropped unfinished.
-        let user = Event::user(&context);
+        let user = user_event(&context);
         let mut last = queue.enqueue_marker(std::slice::from_ref(&user)).unwrap();
         for _ in 0..100_000 {
             last = queue.enqueue_marker(&[last]).unwrap();
@@ -528,9 +530,9 @@ fn helpers_leave_nothing_half_done() {
                     .enqueue_nd_range(&kernel, 1, None, Some(&[256]), Some(&[4]), &[])
                     .unwrap();
             }
-            let user = Event::user(&context);
+            let user = user_event(&context);
             send.send(user.clone()).unwrap();
-            Event::wait_all(&[user]).unwrap();
+            wait_for_events(&[user]).unwrap();
         }
         queue.finish().unwrap();
         drop(send);
@@ -553,7 +555,7 @@ fn priorities_are_obeyed() {
         };
         let slow = kernel(&context, "slow");
         slow.set_arg_value(0, &100u32.to_le_bytes()).unwrap();
-        let user_event = Event::user(&context);
+        let user_event = user_event(&context);
         let enqueue = |priority, count| -> Vec<Arc<Event>> {
             let queue = with(priority);
             (0..count)
@@ -570,7 +572,7 @@ fn priorities_are_obeyed() {
         let high = enqueue(Priority::High, 10);
         user_event.set_user_status(CL_COMPLETE).unwrap();
         for events in [&low, &medium, &high] {
-            Event::wait_all(events).unwrap();
+            wait_for_events(events).unwrap();
         }
         let last_end = |events: &[Arc<Event>]| {
             let ends = events.iter().map(|event| event.profile().unwrap().end);
@@ -643,7 +645,7 @@ fn stress_thread(context: &Arc<brolga_runtime::Context>, seed: u32) {
             }
         };
         match next(16) {
-            0 => Event::wait_all(std::slice::from_ref(&event)).unwrap(),
+            0 => wait_for_events(std::slice::from_ref(&event)).unwrap(),
             1 => in_order.finish().unwrap(),
             2 => out_of_order.finish().unwrap(),
             3 => in_order.flush().unwrap(),
@@ -656,12 +658,12 @@ fn stress_thread(context: &Arc<brolga_runtime::Context>, seed: u32) {
                 event.on_status(CL_COMPLETE, Box::new(callback)).unwrap();
             }
             5 => {
-                let user = Event::user(context);
+                let user = user_event(context);
                 let marker = in_order
                     .enqueue_marker(std::slice::from_ref(&user))
                     .unwrap();
                 user.set_user_status(CL_COMPLETE).unwrap();
-                Event::wait_all(&[marker]).unwrap();
+                wait_for_events(&[marker]).unwrap();
             }
             _ => {}
         }

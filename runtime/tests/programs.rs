@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use brolga_runtime::{Buffer, ClError, Context, Event, HostPtr, Program, Queue};
+use brolga_runtime::{Buffer, ClError, Context, HostPtr, Program, Queue};
 use brolga_runtime_testing::*;
 use opencl_sys::*;
 
@@ -283,7 +283,7 @@ fn threads_launch_and_compile_at_once() {
         thread.join().unwrap();
     }
     let marker = queue(&context).enqueue_marker(&[]).unwrap();
-    Event::wait_all(&[marker]).unwrap();
+    wait_for_events(&[marker]).unwrap();
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use brolga_runtime::{Buffer, ClError, HostPtr, Program, Queue, VariableRegion};
+use brolga_runtime::{Buffer, ClError, Direction, HostPtr, HostVariable, Program, Queue};
 use brolga_runtime_testing::*;
 
 const SOURCE: &str = "
@@ -280,18 +280,22 @@ fn the_host_reads_and_writes_variables_by_name() {
     let mut value = [0u32; 4];
     // SAFETY: used for blocking commands only.
     let host = unsafe { HostPtr::new(value.as_mut_ptr().cast()) };
-    let region = |name, size, offset| VariableRegion {
+    let access = |direction, name, size, offset| HostVariable {
+        direction,
         program: &program,
         name,
         offset,
         size,
+        host,
     };
     let read = |name: &'static str, size, offset| {
-        let read = queue.enqueue_read_variable(region(name, size, offset), true, host, &[]);
+        let read = access(Direction::Read, name, size, offset);
+        let read = queue.submit_blocking(read, true, &[]);
         read.map(|_| ())
     };
     let write = |name: &'static str, size, offset| {
-        let write = queue.enqueue_write_variable(region(name, size, offset), true, host, &[]);
+        let write = access(Direction::Write, name, size, offset);
+        let write = queue.submit_blocking(write, true, &[]);
         write.map(|_| ())
     };
     let value_of = |index: usize| {
@@ -339,7 +343,7 @@ fn the_host_reads_and_writes_variables_by_name() {
         assert_eq!(write("both", size, offset), Err(ClError::INVALID_VALUE));
     }
     let foreign_queue = another_queue();
-    let foreign = foreign_queue.enqueue_read_variable(region("both", 4, 0), true, host, &[]);
+    let foreign = foreign_queue.submit(access(Direction::Read, "both", 4, 0), &[]);
     assert_eq!(foreign.map(|_| ()), Err(ClError::INVALID_CONTEXT));
 }
 

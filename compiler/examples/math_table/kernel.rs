@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use brolga_compiler::abi::{Launch, SCRATCH_ALIGN};
+use brolga_compiler::abi::{Launch, PRIVATE_GAP, ScratchSize};
 use brolga_compiler::image::Bindings;
 use brolga_compiler::{BuildOptions, CompiledKernel, LaunchKey, NdRange, Program, Target, ir};
 use brolga_mathlib::{Func, Signature};
@@ -26,6 +26,7 @@ pub struct Kernel {
     /// Three arguments, two results.
     buffers: Vec<Vec<Buffer>>,
     scratch: Vec<Buffer>,
+    scratch_size: ScratchSize,
 }
 
 /// What buffers hold: any bits are a value.
@@ -58,12 +59,14 @@ impl Kernel {
         let code = program
             .compile(0, &key)
             .unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let scratch = code.scratch_size(range().local_size, 0) as usize;
+        let scratch = code.scratch_size(range().local_size, 0);
+        let bytes = PRIVATE_GAP + scratch.private + scratch.align + scratch.shared;
         let zeros = |count: usize| vec![Buffer([0; ELEMENTS]); count];
         Kernel {
             code,
             buffers: vec![zeros(LANES); 5],
-            scratch: zeros(scratch.div_ceil(ELEMENTS * 8) + 1),
+            scratch: zeros(bytes.div_ceil(ELEMENTS as u64 * 8) as usize + 1),
+            scratch_size: scratch,
         }
     }
 
@@ -125,7 +128,11 @@ impl Kernel {
             device_context: std::ptr::null_mut(),
         };
         let scratch = self.scratch.as_mut_ptr().cast::<u8>();
-        debug_assert!((scratch as u64).is_multiple_of(SCRATCH_ALIGN));
+        let below = (PRIVATE_GAP + self.scratch_size.private) as usize;
+        let align = self.scratch_size.align as usize;
+        let skipped = (scratch as usize + below).next_multiple_of(align) - scratch as usize;
+        // SAFETY: so many bytes more than there are behind were allocated.
+        let scratch = unsafe { scratch.add(skipped) };
         let entry = self.code.entry();
         // SAFETY: the buffers are as long as the range, scratch memory as large as asked for and
         // aligned.

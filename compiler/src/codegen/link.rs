@@ -25,6 +25,9 @@ pub fn link(codes: Vec<MachineCode>) -> MachineCode {
         linked.align = linked.align.max(code.align);
         // None is recursive, so each is on the stack once at most.
         linked.stack_bytes = linked.stack_bytes.saturating_add(code.stack_bytes);
+        // Each has its own piece, one behind the other.
+        linked.private_bytes = linked.private_bytes.max(code.private_bytes);
+        linked.private_align = linked.private_align.max(code.private_align);
         let mut relocations = code.relocations;
         resolve(&mut relocations, start, &starts);
         linked.relocations.extend(relocations);
@@ -71,6 +74,8 @@ mod tests {
             instruction_bytes: 4,
             align,
             stack_bytes: 24,
+            private_bytes: bytes as u32,
+            private_align: align,
             relocations: names.iter().map(relocation).collect(),
             lines: vec![(2, Default::default())],
             constants: Vec::new(),
@@ -89,6 +94,7 @@ mod tests {
         ]);
         assert_eq!((linked.bytes.len(), linked.align), (160, 64));
         assert_eq!(linked.bytes[20..64], [0; 44]);
+        assert_eq!((linked.private_bytes, linked.private_align), (70, 64));
         assert_eq!((linked.instruction_bytes, linked.stack_bytes), (148, 72));
         let lines: Vec<u32> = linked.lines.iter().map(|&(at, _)| at).collect();
         assert_eq!(lines, [2, 66, 146]);

@@ -6,7 +6,7 @@
 //! - `cranelift/`: by way of Cranelift, whose vectors are 128 bits wide; for every CPU.
 //! - `x64/`: by instructions of our own choosing, for AVX2 and AVX-512.
 //! - `link.rs`: the codes of functions that call each other, put together.
-//! - `frame.rs`: where private variables are.
+//! - `frame.rs`: where private variables are: on the stack, or in private memory.
 //! - `host/`: the functions of this process that generated code calls.
 //! - `allocator.rs`: which register allocator suits a function.
 //!
@@ -45,6 +45,7 @@ use cranelift_entity::PrimaryMap;
 use cranelift_module::ModuleReloc;
 
 pub use cranelift::host_isa;
+pub use frame::PrivateMemory;
 pub use link::link;
 
 use crate::diagnostic::Diagnostic;
@@ -63,6 +64,10 @@ pub struct MachineCode {
     /// Bytes of stack that a call takes, without what the functions take that the code calls; once
     /// linked, with those of the program.
     pub stack_bytes: u32,
+    /// Bytes of private memory, with those of the functions that were compiled before.
+    pub private_bytes: u32,
+    /// What the scratch pointer is to be a multiple of for it, bytes.
+    pub private_align: u32,
     /// Addresses that are to be written into `bytes`. What [`Op::FuncAddr`] names is a function of
     /// that number, once linked the code itself is number 0.
     pub relocations: Vec<ModuleReloc>,
@@ -134,16 +139,17 @@ fn usual_mask_bits(func: &Function, vector_bits: u32) -> u32 {
 }
 
 /// Compiles a function that has been legalised for `target`. `globals` are the addresses of the
-/// module-scope objects.
+/// module-scope objects. Without private memory all variables are on the stack.
 pub fn compile(
     func: &Function,
     globals: &PrimaryMap<GlobalId, u64>,
     target: &Target,
+    private: Option<PrivateMemory>,
     dump: &KernelDump<'_>,
 ) -> Result<MachineCode, Diagnostic> {
     let code = match Backend::of(target) {
-        Backend::Cranelift => cranelift::compile(func, globals, dump)?,
-        Backend::X64 => x64::compile(func, globals, target, dump.wants("asm"))?,
+        Backend::Cranelift => cranelift::compile(func, globals, private, dump)?,
+        Backend::X64 => x64::compile(func, globals, target, private, dump.wants("asm"))?,
     };
     dump.write("asm", || code.listing.clone().unwrap_or_default());
     Ok(code)

@@ -2,8 +2,8 @@
 //!
 //! A lane is a `u64` whose low [`Scalar::bits`] hold the value and whose other bits are zero. The
 //! constant folder and the interpreter both ask here, so a program means the same folded or run.
-//! Everything is exact as IEEE 754 defines it; only the sign and payload of a NaN that arithmetic
-//! makes are the host's.
+//! Everything is exact as IEEE 754 defines it, in the default floating-point environment, which
+//! callers are in; only the sign and payload of a NaN that arithmetic makes are the host's.
 //!
 //! `f16` arithmetic is done in `f32` and rounded once more, which is correctly rounded because `24
 //! >= 2 * 11 + 2` (Figueroa, "When is double rounding innocuous?", 1995). What that does not cover,

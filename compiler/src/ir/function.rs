@@ -1,5 +1,7 @@
 //! A function: arenas of values, instructions and blocks, and the blocks' order.
 
+use std::sync::Arc;
+
 use cranelift_entity::{PrimaryMap, SecondaryMap, packed_option::PackedOption};
 use smallvec::{SmallVec, smallvec};
 
@@ -209,7 +211,8 @@ pub struct Function {
     /// The blocks that exist, entry first.
     pub layout: Vec<Block>,
     pub locals: PrimaryMap<LocalId, LocalVar>,
-    pub slots: PrimaryMap<SlotId, Slot>,
+    /// Shared by the regions of a kernel.
+    pub slots: Arc<PrimaryMap<SlotId, Slot>>,
 }
 
 impl Function {
@@ -224,7 +227,7 @@ impl Function {
             blocks: PrimaryMap::new(),
             layout: Vec::new(),
             locals: PrimaryMap::new(),
-            slots: PrimaryMap::new(),
+            slots: Arc::default(),
         };
         let entry = func.add_block();
         for &ty in params {
@@ -358,6 +361,19 @@ impl Function {
         }
         order.reverse();
         order
+    }
+
+    /// Bytes of the function's private variables, each with what its alignment adds.
+    pub fn private_bytes(&self) -> u64 {
+        let insts = self.blocks[self.entry()].insts.iter();
+        insts
+            .map(|&inst| match self.insts[inst].op {
+                Op::Alloca { size, align, .. } => {
+                    u64::from(size).next_multiple_of(u64::from(align.max(1)))
+                }
+                _ => 0,
+            })
+            .sum()
     }
 
     /// How often each value is used, by instructions and at the ends of blocks.

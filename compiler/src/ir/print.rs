@@ -293,7 +293,7 @@ impl Function {
                 local.name, local.size, local.align
             )?;
         }
-        for (id, slot) in &self.slots {
+        for (id, slot) in self.slots.iter() {
             write!(
                 f,
                 "  slot {id} {} bytes {} align {}",

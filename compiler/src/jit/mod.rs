@@ -24,6 +24,8 @@ pub struct Code {
     size: usize,
     /// Bytes of stack that a call takes.
     stack_bytes: u32,
+    /// Bytes of private memory, and what the scratch pointer is to be a multiple of for it.
+    private_memory: (u32, u32),
     /// Where the code of another line begins, and that line as `file:line`.
     lines: Box<[(usize, Box<str>)]>,
     _registration: Option<tools::DebuggerRegistration>,
@@ -79,6 +81,7 @@ impl Code {
             _constants: code.constants,
             size: code.instruction_bytes as usize,
             stack_bytes: code.stack_bytes,
+            private_memory: (code.private_bytes, code.private_align),
             lines: lines.collect(),
             _registration: registration,
         })
@@ -97,6 +100,11 @@ impl Code {
     /// Bytes of stack that a call takes.
     pub fn stack_bytes(&self) -> u32 {
         self.stack_bytes
+    }
+
+    /// Bytes of private memory, and what the scratch pointer is to be a multiple of for it.
+    pub fn private_memory(&self) -> (u32, u32) {
+        self.private_memory
     }
 
     /// The line that the code at an offset comes from, as `file:line`, if the module says lines.

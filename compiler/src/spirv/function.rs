@@ -20,12 +20,13 @@ use super::module_builder::ModuleBuilder;
 use super::report::Line;
 use super::rules::{DECORATION, LOGICAL_LAYOUT, REQUIRED, Rule, UNIVERSAL};
 use super::types::Kind;
+use crate::abi::MOST_PRIVATE;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Block, FuncId, Function, Op as IrOp, SourceLoc, Type, Value};
 use crate::kernel_info::AddressSpace;
 
-/// Largest private variable, in bytes.
-pub(super) const MAX_PRIVATE: u64 = 16 << 20;
+/// Largest private variable, in bytes: there is no memory for a larger one.
+pub(super) const MAX_PRIVATE: u64 = MOST_PRIVATE;
 
 /// What an id is bound to in a function.
 #[derive(Clone)]

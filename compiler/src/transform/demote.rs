@@ -2,12 +2,13 @@
 //! again. It is for blocks that are about to be copied or entered in new places, so that a value
 //! comes to have several definitions.
 //!
-//! Cost: linear.
+//! Cost: linear; where values share variables, as in `lifetimes.rs`.
 
 use std::collections::BTreeMap;
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
+use super::lifetimes;
 use crate::ir::{
     Block, Builder, DominatorTree, Function, Inst, Mem, Op, SourceLoc, Terminator, Type, Value,
 };
@@ -57,6 +58,40 @@ impl Variable {
 /// Stores some values where they are defined, and loads them where another block uses them.
 /// Constants are made again instead.
 pub fn demote(func: &mut Function, values: &SecondaryMap<Value, bool>) {
+    demote_to(func, values, |value| value.as_u32());
+}
+
+/// The same, where control is about to get edges by which everything comes to everything else:
+/// promotion would have each variable live everywhere then. So values share one that are not
+/// wanted at the same time in the function as it is.
+pub fn demote_sharing(func: &mut Function, values: &SecondaryMap<Value, bool>) {
+    let numbers = lifetimes::share_variables(func, values);
+    demote_to(func, values, |value| numbers[value]);
+}
+
+fn demote_to(
+    func: &mut Function,
+    values: &SecondaryMap<Value, bool>,
+    number: impl Fn(Value) -> u32,
+) {
+    let home = homes(func, values);
+    let mut demoted = Demoted {
+        home,
+        number,
+        variables: BTreeMap::new(),
+        stored: BTreeMap::new(),
+    };
+    for block in func.layout.clone() {
+        demoted.load_in(func, block);
+    }
+    demoted.store(func);
+}
+
+/// Where each of some values is defined.
+pub(super) fn homes(
+    func: &Function,
+    values: &SecondaryMap<Value, bool>,
+) -> SecondaryMap<Value, PackedOption<Block>> {
     let mut home: SecondaryMap<Value, PackedOption<Block>> = SecondaryMap::new();
     for &block in &func.layout {
         let data = &func.blocks[block];
@@ -70,25 +105,22 @@ pub fn demote(func: &mut Function, values: &SecondaryMap<Value, bool>) {
             }
         }
     }
-    let mut demoted = Demoted {
-        home,
-        variables: BTreeMap::new(),
-    };
-    for block in func.layout.clone() {
-        demoted.load_in(func, block);
-    }
-    demoted.store(func);
+    home
 }
 
 /// Values that are about to be variables.
-struct Demoted {
+struct Demoted<N> {
     /// Where each is defined.
     home: SecondaryMap<Value, PackedOption<Block>>,
-    /// The variables of values that another block uses, with their allocations.
-    variables: BTreeMap<Value, (Inst, Variable)>,
+    /// The number of its variable, if it needs one.
+    number: N,
+    /// Variables by number, with their allocations.
+    variables: BTreeMap<u32, (Inst, Variable)>,
+    /// The variables of values that another block uses.
+    stored: BTreeMap<Value, Variable>,
 }
 
-impl Demoted {
+impl<N: Fn(Value) -> u32> Demoted<N> {
     fn is_from_elsewhere(&self, value: Value, block: Block) -> bool {
         self.home[value].expand().is_some_and(|home| home != block)
     }
@@ -126,15 +158,16 @@ impl Demoted {
         if let Some(bits) = func.as_const(value) {
             return Builder::new(func, block).iconst(ty, bits);
         }
-        let variables = self.variables.entry(value);
+        let variables = self.variables.entry((self.number)(value));
         let (_, variable) = *variables.or_insert_with(|| Variable::unplaced(func, ty));
+        self.stored.insert(value, variable);
         variable.load(&mut Builder::new(func, block))
     }
 
     /// Allocates the variables, and stores the values where they are defined.
     fn store(self, func: &mut Function) {
         let mut stores_in: SecondaryMap<Block, bool> = SecondaryMap::new();
-        for &value in self.variables.keys() {
+        for &value in self.stored.keys() {
             stores_in[self.home[value].expect("it is one of the values")] = true;
         }
         for block in func.layout.clone() {
@@ -145,7 +178,7 @@ impl Demoted {
             let mut b = Builder::new(func, block);
             let store_all = |b: &mut Builder<'_>, values: &[Value]| {
                 for &value in values.iter().rev() {
-                    if let Some((_, variable)) = self.variables.get(&value) {
+                    if let Some(variable) = self.stored.get(&value) {
                         variable.store(b, value);
                     }
                 }

@@ -9,6 +9,10 @@
 //! and its block runs whenever the loop is entered: the block dominates every latch and every exit.
 //! So no memory is read that the program does not read.
 //!
+//! Of comparisons, so many move out of a loop (`COMPARISONS`): with more of them than registers each
+//! is kept in memory through the loop, and loading it costs what computing it does. A chain of
+//! `else if` on an argument has one for each case, alive in all the others.
+//!
 //! Cost: instructions times the loops each leaves.
 
 use cranelift_entity::SecondaryMap;
@@ -19,6 +23,9 @@ use crate::ir::{
     BinOp, Block, BlockCall, DominatorTree, Function, Image, Inst, Mem, Op, Terminator, UnOp,
     Value, ValueDef,
 };
+
+/// Comparisons that move out of one loop.
+const COMPARISONS: usize = 128;
 
 /// Moves what can be moved. Returns whether anything was.
 pub fn run(func: &mut Function) -> bool {
@@ -50,6 +57,7 @@ pub fn run(func: &mut Function) -> bool {
         }
     }
     let written = written_in(func, &forest);
+    let mut comparisons: SecondaryMap<Loop, usize> = SecondaryMap::new();
     for block in func.reverse_post_order() {
         let Some(innermost) = forest.innermost(block) else {
             continue;
@@ -60,6 +68,7 @@ pub fn run(func: &mut Function) -> bool {
             let mut to = None;
             let mut around = Some(innermost);
             let op = &func.insts[inst].op;
+            let is_comparison = matches!(op, Op::ICmp(_) | Op::FCmp(_));
             while let Some(id) = around
                 && let Some(before) = preheader[id]
                 && match op {
@@ -76,7 +85,9 @@ pub fn run(func: &mut Function) -> bool {
                     op => op.is_pure(),
                 }
                 && is_invariant(func, &forest, &home, id, inst)
+                && !(is_comparison && comparisons[id] == COMPARISONS)
             {
+                comparisons[id] += usize::from(is_comparison);
                 to = Some(before);
                 around = forest.loops[id].parent;
             }
@@ -236,6 +247,38 @@ mod tests {
              block4:\nret",
         );
         assert_eq!(func.blocks[func.entry()].insts.len(), 2, "{func}");
+    }
+
+    #[test]
+    fn a_chain_of_cases_leaves_most_comparisons_where_they_are() {
+        let cases = 4 * super::COMPARISONS;
+        let mut body = "br block1\nblock1:\nbr block2\n".to_owned();
+        for case in 0..cases {
+            let (block, [number, cond]) = (3 * case + 2, [3 + 2 * case, 4 + 2 * case]);
+            body += &format!(
+                "block{block}:\nv{number}: i32 = const {case}\nv{cond}: i1 = icmp.eq v1, v{number}\n\
+                 cond_br v{cond}, block{}, block{}\nblock{}:\nstore.global.align4 v0, v{number}\n\
+                 br block{last}\n",
+                block + 1,
+                block + 3,
+                block + 1,
+                last = 3 * cases + 3,
+            );
+        }
+        body += &format!(
+            "block{}:\nbr block{last}\nblock{last}:\ncond_br v2, block1, block{end}\nblock{end}:\nret",
+            3 * cases + 2,
+            last = 3 * cases + 3,
+            end = 3 * cases + 4,
+        );
+        let func = moved(&body);
+        let mut before = func.blocks[func.entry()].insts.iter();
+        let is_comparison =
+            |&&inst: &&crate::ir::Inst| matches!(func.insts[inst].op, crate::ir::Op::ICmp(_));
+        assert_eq!(
+            before.by_ref().filter(is_comparison).count(),
+            super::COMPARISONS
+        );
     }
 
     #[test]

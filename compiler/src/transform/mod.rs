@@ -29,7 +29,7 @@
 //! | [`hoist_sink`] | what both sides of a branch do, once |
 //! | [`licm`] | invariant code and loads out of loops |
 //! | [`interleaved_accesses`] | accesses to neighbouring elements as one |
-//! | [`named_barriers`] (with [`suspension`], [`demote`]) | barriers of some sub-groups by barriers of the work-group |
+//! | [`named_barriers`] (with [`suspension`], [`demote`], `lifetimes`) | barriers of some sub-groups by barriers of the work-group |
 //! | [`canonical`] | the control flow that `vectorize` relies on, in code between two barriers |
 //!
 //! A pass never recurses on the program's structure, and costs about as much as the function is
@@ -51,6 +51,7 @@ pub mod if_convert;
 pub mod inline;
 pub mod interleaved_accesses;
 pub mod licm;
+mod lifetimes;
 mod memory;
 pub mod named_barriers;
 pub mod promote;

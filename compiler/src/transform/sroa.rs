@@ -347,10 +347,15 @@ fn split_gaps(alloca: &mut Alloca) {
         if untouched || matches!(end - at, 1 | 2 | 4 | 8) {
             continue;
         }
-        while at < end {
+        while at < end && added.len() <= MAX_SLICES {
             at += step(at, end - at);
             added.push(at);
         }
+    }
+    // Not all may have been found.
+    if added.len() > MAX_SLICES {
+        alloca.ok = false;
+        return;
     }
     alloca.boundaries.extend(added);
 }

@@ -25,6 +25,7 @@ mod variables;
 
 use std::collections::BTreeSet;
 
+use crate::abi::MOST_PRIVATE;
 use crate::analysis::{Across, Cfg, Shapes};
 use crate::ir::{Function, Value};
 use crate::launch::LaunchKey;
@@ -88,6 +89,10 @@ fn widen(
     predicates: &[Predicate],
     assumptions: &BTreeSet<Value>,
 ) -> Result<Vectorized, String> {
+    // Of vectors each lane has its own.
+    if func.private_bytes() * u64::from(width) > MOST_PRIVATE {
+        return Err("its private variables are too large for more".into());
+    }
     let mut func = func.clone();
     canonical::canonicalize(&mut func);
     loop {

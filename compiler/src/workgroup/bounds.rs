@@ -22,6 +22,10 @@ use crate::ir::{BinOp, Block, BlockCall, Function, Op, Terminator, Value};
 /// Instructions of a region that may be there three times.
 const SHORT: usize = 200;
 
+/// Comparisons, and operations that join them, in all checks together. What is asked for each chunk
+/// is to cost little, and guards are made by walks that follow a condition as deep as it is.
+const MOST: usize = 64;
+
 /// A block that control passes on the way to the inside.
 pub(super) struct Step {
     pub block: Block,
@@ -46,6 +50,7 @@ pub(super) fn find_bounds(inside: &Function, cfg: &Cfg, shapes: &Shapes) -> Opti
     }
     let mut steps: Vec<Step> = Vec::new();
     let mut divergent = false;
+    let mut left = MOST;
     let mut at = inside.entry();
     // Where work-items that do not pass go.
     let mut other: Option<Block> = None;
@@ -73,9 +78,9 @@ pub(super) fn find_bounds(inside: &Function, cfg: &Cfg, shapes: &Shapes) -> Opti
         }
         let (check, onward) = match &data.term {
             Terminator::CondBr { cond, then, els } => {
-                if !is_bounds_check(inside, shapes, *cond) {
+                let Some(size) = bounds_check_size(inside, shapes, *cond, left) else {
                     break;
-                }
+                };
                 let wanted = match other {
                     Some(other) if then.block == other => false,
                     Some(other) if els.block == other => true,
@@ -90,6 +95,7 @@ pub(super) fn find_bounds(inside: &Function, cfg: &Cfg, shapes: &Shapes) -> Opti
                 let (onward, away) = if wanted { (then, els) } else { (els, then) };
                 other = Some(away.block);
                 divergent |= !shapes.of(*cond).is_uniform();
+                left -= size;
                 (Some((*cond, wanted)), onward)
             }
             Terminator::Br(call) if !is_end(inside, call) => (None, call),
@@ -116,26 +122,34 @@ fn is_end(func: &Function, call: &BlockCall) -> bool {
     data.insts.is_empty() && matches!(data.term, Terminator::Ret(_))
 }
 
-/// Whether a condition compares ids with uniform values.
-fn is_bounds_check(func: &Function, shapes: &Shapes, cond: Value) -> bool {
-    if shapes.of(cond).is_uniform() {
-        return true;
+/// How many values a condition is made of that compares ids with uniform values; `None` for any
+/// other, and if there are more than `limit`. One that is used twice counts twice.
+fn bounds_check_size(func: &Function, shapes: &Shapes, cond: Value, limit: usize) -> Option<usize> {
+    let mut todo = vec![cond];
+    let mut size = 0;
+    while let Some(cond) = todo.pop() {
+        size += 1;
+        if size > limit {
+            return None;
+        }
+        if shapes.of(cond).is_uniform() {
+            continue;
+        }
+        let data = &func.insts[func.def_inst(cond)?];
+        match data.op {
+            // Who is alive was decided by such a check.
+            Op::ContextLoad(_) => {}
+            Op::ICmp(_) => {
+                let mut args = data.args.iter();
+                if args.any(|&arg| shapes.of(arg) == Shape::Varying) {
+                    return None;
+                }
+            }
+            Op::Binary(BinOp::And | BinOp::Or, _) | Op::Unary(_) | Op::Select => {
+                todo.extend(&data.args);
+            }
+            _ => return None,
+        }
     }
-    let Some(inst) = func.def_inst(cond) else {
-        return false;
-    };
-    let data = &func.insts[inst];
-    match data.op {
-        // Who is alive was decided by such a check.
-        Op::ContextLoad(_) => true,
-        Op::ICmp(_) => data
-            .args
-            .iter()
-            .all(|&arg| shapes.of(arg) != Shape::Varying),
-        Op::Binary(BinOp::And | BinOp::Or, _) | Op::Unary(_) | Op::Select => data
-            .args
-            .iter()
-            .all(|&arg| is_bounds_check(func, shapes, arg)),
-        _ => false,
-    }
+    Some(size)
 }

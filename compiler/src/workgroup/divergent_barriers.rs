@@ -23,7 +23,9 @@
 //! A collective of the work-group ends the code before it as a barrier does, and all work-items do
 //! it before any in that state resumes. The code behind a point is a copy of its own, so what
 //! several points lead to is there once for each. Values that live across points are demoted, and
-//! promoted again in the end, all of them varying: that is what it costs.
+//! promoted again in the end, all of them varying: that is what it costs. Every variable is then
+//! handed on at every point, so values of which one is wanted at a time share one
+//! ([`demote_sharing`]): there are as many as live at once, not as many as there are points.
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
@@ -37,7 +39,7 @@ use crate::ir::{
     Terminator, Type, Value,
 };
 use crate::transform;
-use crate::transform::demote::{demote, demote_undominated};
+use crate::transform::demote::{demote_sharing, demote_undominated};
 use crate::transform::suspension::{
     self, Resumption, StateMachine, SuspensionPoint, headers_around, resume_through_headers,
 };
@@ -209,7 +211,7 @@ fn demote_crossing(func: &mut Function, starts: &[Block], cheap: &SecondaryMap<V
             }
         }
     }
-    demote(func, &crossing);
+    demote_sharing(func, &crossing);
 }
 
 /// What the state machine is made of.

@@ -1,10 +1,11 @@
 //! Where work-group variables and the barrier context lie in scratch memory.
 //!
-//! Scratch memory is `[work-group memory | barrier context]` ([`crate::abi`]). The kernel's own
+//! They lie one behind the other from the scratch pointer on ([`crate::abi`]). The kernel's own
 //! variables come first in work-group memory, in declaration order. The context holds an array for
 //! each slot, one element per work-item in linear local order, so that neighbours' values are
 //! neighbours in memory.
 
+use crate::abi::SCRATCH_ALIGN;
 use crate::ir::{Function, SlotId};
 
 /// The offset of each work-group variable in declaration order, and the bytes of all of them.
@@ -37,6 +38,12 @@ pub(super) fn context_layout(func: &Function) -> (Vec<u64>, u64) {
         end += slot_bytes(func, slot);
     }
     (offsets, end)
+}
+
+/// What the context begins at a multiple of.
+pub(super) fn context_align(func: &Function) -> u64 {
+    let aligns = func.slots.keys().map(|slot| slot_align(func, slot).into());
+    aligns.fold(SCRATCH_ALIGN, u64::max)
 }
 
 /// Bytes from one work-item's element of a slot to the next.

@@ -148,6 +148,8 @@ pub struct WorkGroupCode {
     pub width: u8,
     /// Bytes of barrier context for each work-item.
     pub context_bytes_per_item: u64,
+    /// Of the barrier context, bytes, a power of two.
+    pub context_align: u64,
     /// Work-items that the barrier context has room for beyond those of whole chunks.
     pub context_padding: u64,
     pub remarks: Vec<Remark>,
@@ -227,6 +229,7 @@ pub fn build(
         function,
         width,
         context_bytes_per_item,
+        context_align: local::context_align(&split.skeleton),
         context_padding,
         remarks,
         split,

@@ -3,6 +3,7 @@
 //! Jumps and padding have their final length in [`Buffer::finish`], and until then the longest
 //! that they can have, so that code moves to the front only, in place.
 
+use super::check::{Features, Refused, check};
 use super::encode::encode;
 use super::relax::{Kind, Piece, SHORT_BYTES, relax};
 use super::{Base, Cc, Instruction, Memory, Opcode, Rm, Size};
@@ -31,8 +32,8 @@ impl Bound {
 }
 
 /// Code being written.
-#[derive(Default)]
 pub struct Buffer {
+    features: Features,
     code: Vec<u8>,
     pieces: Vec<Piece>,
     labels: Vec<Bound>,
@@ -88,8 +89,29 @@ impl Code {
 }
 
 impl Buffer {
-    pub fn emit(&mut self, inst: &Instruction) {
-        let (bytes, reference) = encode(inst);
+    /// Code for processors that have `features`.
+    pub fn new(features: Features) -> Buffer {
+        Buffer {
+            features,
+            code: Vec::new(),
+            pieces: Vec::new(),
+            labels: Vec::new(),
+            recent: Vec::new(),
+            references: Vec::new(),
+            table_entries: Vec::new(),
+        }
+    }
+
+    /// # Errors
+    ///
+    /// If there is no such instruction. Then nothing is written.
+    pub fn emit(&mut self, inst: &Instruction) -> Result<(), Refused> {
+        let info = inst.opcode.info();
+        check(inst, info, self.features).map_err(|why| Refused {
+            instruction: *inst,
+            why,
+        })?;
+        let (bytes, reference) = encode(inst, info);
         let start = self.offset();
         bytes.append_to(&mut self.code);
         self.recent.clear();
@@ -100,6 +122,7 @@ impl Buffer {
                 to: Target::Pool(reference.offset),
             });
         }
+        Ok(())
     }
 
     /// Where the instruction is written that is emitted next; `Code::offset` tells where it comes
@@ -164,10 +187,12 @@ impl Buffer {
 
     /// The address of a table to a general register. Its entries are 32 bits each: a label's
     /// offset from the table.
-    pub fn jump_table(&mut self, dst: u8, labels: &[Label]) {
+    ///
+    /// # Errors
+    ///
+    /// If there is no such register.
+    pub fn jump_table(&mut self, dst: u8, labels: &[Label]) -> Result<(), Refused> {
         let table = self.table_entries.len() as u32;
-        self.table_entries
-            .extend(labels.iter().map(|&label| TableEntry { label, table }));
         let mut lea = Instruction::new(Opcode::Lea, Size::B64);
         lea.reg = dst;
         lea.rm = Rm::Memory(Memory {
@@ -176,10 +201,13 @@ impl Buffer {
             shift: 0,
             disp: 0,
         });
-        self.emit(&lea);
+        self.emit(&lea)?;
         if let Some(reference) = self.references.last_mut() {
             reference.to = Target::Table(table);
         }
+        self.table_entries
+            .extend(labels.iter().map(|&label| TableEntry { label, table }));
+        Ok(())
     }
 
     /// Pads with instructions that do nothing, to a multiple of a power of two up to 64.

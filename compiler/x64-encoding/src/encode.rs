@@ -1,9 +1,9 @@
 //! One instruction to bytes.
 
-use super::info::{Encoding, Form, ImmKind, Info, Length, Masking, MemorySize, Rounding, W};
+use super::info::{Encoding, Form, ImmKind, Info, Length, MemorySize, W};
 use super::operand::{self, HighBits, PoolReference};
 use super::prefix;
-use super::{Instruction, Memory, Rm, RoundingControl, Size};
+use super::{Instruction, Rm, Size};
 
 /// The bytes of one instruction.
 #[derive(Clone, Copy)]
@@ -50,10 +50,9 @@ impl Bytes {
     }
 }
 
-/// The bytes, and the displacement among them that is still to be filled in.
-pub(super) fn encode(inst: &Instruction) -> (Bytes, Option<PoolReference>) {
-    let info = inst.opcode.info();
-    check(inst, info);
+/// The bytes, and the displacement among them that is still to be filled in. That the instruction
+/// exists is [`super::check`]'s to see to.
+pub(super) fn encode(inst: &Instruction, info: &Info) -> (Bytes, Option<PoolReference>) {
     let in_opcode;
     let inst = match info.form {
         // The register in the opcode has the bits of ModRM.rm.
@@ -79,9 +78,7 @@ pub(super) fn encode(inst: &Instruction) -> (Bytes, Option<PoolReference>) {
         prefix::vex(&mut out, inst, info, encoding, high);
         opcode = encoding.opcode;
     } else {
-        let Some(encoding) = &info.evex else {
-            panic!("{inst:?} has operands that VEX cannot encode");
-        };
+        let encoding = info.evex.as_ref().expect("one of three encodings");
         scale = displacement_scale(inst, info);
         prefix::evex(&mut out, inst, info, encoding, high);
         opcode = encoding.opcode;
@@ -156,63 +153,4 @@ fn immediate(out: &mut Bytes, inst: &Instruction, info: &Info, short: bool) {
         4 => out.push_u32(imm as u32),
         _ => out.push_all(imm.to_le_bytes()),
     }
-}
-
-/// What a caller must see to.
-fn check(inst: &Instruction, info: &Info) {
-    debug_assert!(info.has_size(inst.size), "{inst:?}: no such size");
-    debug_assert!(
-        match inst.rm {
-            Rm::None => matches!(info.form, Form::O | Form::Zo),
-            Rm::Reg(_) => info.register,
-            Rm::Memory(_) => info.memory != MemorySize::None,
-            Rm::Broadcast(_) => info.broadcast,
-        },
-        "{inst:?}: no such operand"
-    );
-    debug_assert!(
-        match info.masking {
-            Masking::None => inst.mask == 0 && !inst.zeroing,
-            Masking::Merge => !inst.zeroing,
-            Masking::Zero if info.form == Form::Mr && !matches!(inst.rm, Rm::Reg(_)) => {
-                !inst.zeroing
-            }
-            Masking::Zero => !inst.zeroing || inst.mask != 0,
-            Masking::Required => inst.mask != 0 && !inst.zeroing,
-        },
-        "{inst:?}: no such masking"
-    );
-    debug_assert!(
-        inst.rounding
-            .is_none_or(|control| can_round(inst, info, control)),
-        "{inst:?}: no such rounding"
-    );
-    debug_assert!(
-        info.form != Form::Gather || gathers_apart(inst),
-        "{inst:?}: registers of a gather must differ"
-    );
-}
-
-/// Rounding takes the place of the vector length, and is where registers alone are.
-fn can_round(inst: &Instruction, info: &Info, control: RoundingControl) -> bool {
-    let kind = match info.rounding {
-        Rounding::None => false,
-        Rounding::Sae => control == RoundingControl::Sae,
-        Rounding::Static => control != RoundingControl::Sae,
-        Rounding::StaticOf64 => control != RoundingControl::Sae && inst.size == Size::B64,
-    };
-    let length = info.length == Length::L0 || inst.size == Size::V512;
-    kind && length && matches!(inst.rm, Rm::Reg(_))
-}
-
-/// The destination is none of the index and the mask, nor are these one, where they are vectors.
-fn gathers_apart(inst: &Instruction) -> bool {
-    let Rm::Memory(Memory {
-        index: Some(index), ..
-    }) = inst.rm
-    else {
-        return false;
-    };
-    let vector_mask = inst.mask == 0;
-    inst.reg != index && !(vector_mask && (inst.vvvv == inst.reg || inst.vvvv == index))
 }

@@ -226,12 +226,6 @@ impl Info {
         self.sizes & 1 << size as u8 != 0
     }
 
-    /// Whether EVEX alone has it: the opcode, or its form with an operand in memory.
-    pub fn needs_evex(&self, memory: bool) -> bool {
-        let before = self.legacy.is_some() || self.vex.is_some();
-        !before || memory && self.vex_registers_only
-    }
-
     /// Whether memory that holds what the register `rm` would can take its place, as a source.
     pub fn reads_memory_like_a_register(&self) -> bool {
         let reads = match self.form {

@@ -9,6 +9,7 @@
 //!   of the encoding and how its bytes are made is there and nowhere else. Open `table/mod.rs`
 //!   first.
 //! - `info.rs`: the columns of the table.
+//! - `check.rs`: which instructions there are. Others are refused.
 //! - `encode.rs`: one instruction to bytes: which encoding, then prefix, opcode, operands.
 //! - `prefix.rs`: legacy, VEX and EVEX prefixes.
 //! - `operand.rs`: ModRM, SIB and displacement.
@@ -19,6 +20,7 @@
 //! The tests decode what every row encodes with another project's decoder.
 
 mod buffer;
+mod check;
 mod encode;
 mod info;
 mod operand;
@@ -30,6 +32,7 @@ mod table;
 mod tests;
 
 pub use buffer::{Buffer, Code, Label};
+pub use check::{Features, Refused};
 pub use info::{Class, Extension, Form, Info, Masking, MemorySize};
 pub use table::Opcode;
 

@@ -28,6 +28,11 @@ pub struct Module {
 /// Instructions of a function that is called.
 const HELPER: usize = 10;
 
+/// A scope, and memory semantics: acquire and release, of memory in the work-group's scope and in
+/// that of buffers (SPIR-V Specification, "Scope <id>", "Memory Semantics <id>").
+const WORK_GROUP: u32 = 2;
+const ACQUIRE_RELEASE: u32 = 0x308;
+
 pub const SHAPES: &[Shape] = &[
     Shape {
         name: "straight",
@@ -70,6 +75,26 @@ pub const SHAPES: &[Shape] = &[
         make: |build, n| {
             let helpers: Vec<Word> = (0..5).map(|_| build.helper()).collect();
             build.kernel(|k, x| k.calls(x, &helpers, n / 10));
+        },
+    },
+    Shape {
+        name: "chain",
+        make: |build, n| {
+            let last = build.chain(n / (HELPER + 2), 1);
+            build.kernel(|k, x| k.calls(x, &[last], 1));
+        },
+    },
+    Shape {
+        name: "diamonds",
+        make: |build, n| {
+            let last = build.chain(n / (HELPER + 4), 2);
+            build.kernel(|k, x| k.calls(x, &[last], 1));
+        },
+    },
+    Shape {
+        name: "barriers",
+        make: |build, n| {
+            build.kernel(|k, x| k.barriers(x, n / 8));
         },
     },
     Shape {
@@ -434,6 +459,50 @@ impl Build {
         }
         ok(self.b.begin_block(Some(after)));
         ok(self.b.phi(self.uint, None, incoming))
+    }
+
+    /// So often a barrier, and another one under a condition on a number that each work-item has
+    /// its own of, which changes in between.
+    fn barriers(&mut self, start: Start, count: usize) -> Word {
+        let (scope, semantics) = (self.constant(WORK_GROUP), self.constant(ACQUIRE_RELEASE));
+        let mut x = start.x;
+        for step in 0..count {
+            x = self.arithmetic(step, x, start.x);
+            ok(self.b.control_barrier(scope, scope, semantics));
+            let bound = self.constant(step as u32);
+            let cond = ok(self.b.u_greater_than(self.boolean, None, x, bound));
+            let (inside, after) = (self.b.id(), self.b.id());
+            ok(self.b.selection_merge(after, SelectionControl::NONE));
+            ok(self.b.branch_conditional(cond, inside, after, []));
+            ok(self.b.begin_block(Some(inside)));
+            ok(self.b.control_barrier(scope, scope, semantics));
+            ok(self.b.branch(after));
+            ok(self.b.begin_block(Some(after)));
+        }
+        x
+    }
+
+    /// Functions of two numbers that each call the one before so many times; the last of them.
+    fn chain(&mut self, length: usize, calls: usize) -> Word {
+        let mut last = self.helper();
+        for step in 1..length {
+            let ty = self.b.type_function(self.uint, [self.uint, self.uint]);
+            let none = FunctionControl::NONE;
+            let function = ok(self.b.begin_function(self.uint, None, none, ty));
+            let a = ok(self.b.function_parameter(self.uint));
+            let mut c = ok(self.b.function_parameter(self.uint));
+            ok(self.b.begin_block(None));
+            for i in 0..HELPER - 1 {
+                c = self.arithmetic(i + step, a, c);
+            }
+            for _ in 0..calls {
+                c = ok(self.b.function_call(self.uint, None, last, [a, c]));
+            }
+            ok(self.b.ret_value(c));
+            ok(self.b.end_function());
+            last = function;
+        }
+        last
     }
 
     /// A function of two numbers.

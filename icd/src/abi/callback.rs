@@ -1,9 +1,10 @@
-//! Functions of the application that the driver calls back.
+//! Functions of the application that the driver calls back, each in the application's
+//! floating-point environment.
 
 use std::ffi::{CString, c_char, c_void};
 use std::ptr::{null, null_mut};
 
-use brolga_runtime::SvmFreeCallback;
+use brolga_runtime::{SvmFreeCallback, float_env};
 use opencl_sys::{cl_command_queue, cl_context, cl_event, cl_int, cl_mem, cl_program, cl_uint};
 
 use super::pointers::{RawHandle, UserData};
@@ -34,7 +35,7 @@ pub fn on_context_error(
         let text = CString::new(message.replace('\0', " ")).unwrap_or_default();
         // SAFETY: the application gave the function for this use, with these arguments; the text
         // outlives the call.
-        unsafe { notify(text.as_ptr(), null(), 0, user_data.to_c()) }
+        float_env::in_application(|| unsafe { notify(text.as_ptr(), null(), 0, user_data.to_c()) })
     })
 }
 
@@ -45,7 +46,7 @@ pub fn on_handle(
     user_data: UserData,
 ) -> impl FnOnce() + Send + Sync + 'static {
     // SAFETY: the application gave the function for this use, with these arguments.
-    move || unsafe { notify(handle.to_c(), user_data.to_c()) }
+    move || float_env::in_application(|| unsafe { notify(handle.to_c(), user_data.to_c()) })
 }
 
 /// A callback of the form `f(event, status, user_data)`.
@@ -55,7 +56,9 @@ pub fn on_event(
     user_data: UserData,
 ) -> impl FnOnce(cl_int) + Send + Sync + 'static {
     // SAFETY: the application gave the function for this use, with these arguments.
-    move |status| unsafe { notify(handle.to_c(), status, user_data.to_c()) }
+    move |status| {
+        float_env::in_application(|| unsafe { notify(handle.to_c(), status, user_data.to_c()) })
+    }
 }
 
 /// `pfn_free_func`: frees the pointers of one `clEnqueueSVMFree`.
@@ -67,14 +70,14 @@ pub fn on_svm_free(
     Box::new(move |pointers| {
         let mut list: Vec<*mut c_void> = pointers.iter().map(|p| p.as_ptr().cast()).collect();
         // SAFETY: the application gave the function for this use, with these arguments.
-        unsafe {
+        float_env::in_application(|| unsafe {
             notify(
                 queue.to_c(),
                 list.len() as cl_uint,
                 list.as_mut_ptr(),
                 user_data.to_c(),
             )
-        }
+        })
     })
 }
 
@@ -98,6 +101,6 @@ pub fn native_kernel(
             .as_mut()
             .map_or(null_mut(), |block| block.as_mut_ptr().cast());
         // SAFETY: the application gave the function for this use, with this argument.
-        unsafe { function(args) }
+        float_env::in_application(|| unsafe { function(args) })
     })
 }

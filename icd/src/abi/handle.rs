@@ -22,7 +22,6 @@ use opencl_sys::cl_icd::cl_icd_dispatch;
 use opencl_sys::cl_uint;
 use parking_lot::{Mutex, RwLock};
 
-use super::dispatch::DISPATCH;
 use super::error::{CLResult, ClError};
 use super::pointers::RawHandle;
 
@@ -78,7 +77,8 @@ pub type Ref<T> = Arc<Handle<T>>;
 /// The words of a handle that the loader reads and writes.
 #[repr(C)]
 struct Header {
-    dispatch: &'static cl_icd_dispatch,
+    /// None only where no exported symbol has been called: in tests.
+    dispatch: Option<&'static cl_icd_dispatch>,
     loader_data: AtomicPtr<c_void>,
 }
 
@@ -96,6 +96,23 @@ struct ApplicationReferences<T: Object> {
     own: Option<Ref<T>>,
 }
 
+/// The table of this driver's functions, which are above this file; set by the exported symbols,
+/// one of which is called before there is a handle.
+static DISPATCH_TABLE: AtomicPtr<cl_icd_dispatch> = AtomicPtr::new(null_mut());
+
+/// Sets what the first word of every handle points to.
+pub fn set_dispatch_table(table: &'static cl_icd_dispatch) {
+    // Not written again and again, which would cost every processor its copy.
+    if DISPATCH_TABLE.load(Ordering::Relaxed).is_null() {
+        DISPATCH_TABLE.store(std::ptr::from_ref(table).cast_mut(), Ordering::Release);
+    }
+}
+
+fn dispatch_table() -> Option<&'static cl_icd_dispatch> {
+    // SAFETY: null, or what `set_dispatch_table` was given, which is never changed.
+    unsafe { DISPATCH_TABLE.load(Ordering::Acquire).as_ref() }
+}
+
 /// The loader's data for the platform and everything made from it; set once, before any other call.
 static LOADER_DATA: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 
@@ -109,7 +126,7 @@ impl<T: Object> Handle<T> {
     pub fn new(object: T) -> Ref<T> {
         let handle = Arc::new(Handle {
             header: Header {
-                dispatch: &DISPATCH,
+                dispatch: dispatch_table(),
                 loader_data: AtomicPtr::new(LOADER_DATA.load(Ordering::Acquire)),
             },
             object,
@@ -175,7 +192,6 @@ impl<T: Object> Deref for Handle<T> {
 
 impl<T: Object> Drop for Handle<T> {
     fn drop(&mut self) {
-        debug_assert!(std::ptr::eq(self.header.dispatch, &DISPATCH));
         T::registry().remove(self.raw());
     }
 }

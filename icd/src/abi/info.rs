@@ -1,65 +1,34 @@
 //! Values of `clGet*Info`, written with the size checks that all of those queries share.
 
-use std::ffi::{CString, c_void};
+use std::ffi::CString;
 
 use brolga_runtime::NameVersion;
-use opencl_sys::CL_NAME_VERSION_MAX_NAME_SIZE;
-use opencl_sys::cl_device_integer_dot_product_acceleration_properties;
-use opencl_sys::{cl_image_format, cl_name_version};
+use opencl_sys::{CL_NAME_VERSION_MAX_NAME_SIZE, cl_name_version};
 
 use super::error::{CLResult, ClError, require};
-use super::pointers::{FromC, OutPtr, RawHandle};
-
-/// A type whose bytes are the value that is written.
-///
-/// # Safety
-/// Every byte of a value is initialised: no padding.
-pub unsafe trait Pod: Copy {}
-
-macro_rules! pod {
-    ($($type:ty),* $(,)?) => {
-        $(
-            // SAFETY: integers, a transparent pointer, and C structures whose fields leave no gap.
-            unsafe impl Pod for $type {}
-        )*
-    };
-}
-pod!(u8, i32, u32, i64, u64, usize, isize, RawHandle);
-pod!(
-    cl_name_version,
-    cl_image_format,
-    cl_device_integer_dot_product_acceleration_properties,
-);
-
-// SAFETY: an array has no padding of its own.
-unsafe impl<T: Pod, const N: usize> Pod for [T; N] {}
+use super::pointers::{FromCArray, OutList, OutPtr, Pod};
 
 /// Writes the value that was asked for: `param_value_size`, `param_value` and
 /// `param_value_size_ret`.
 #[derive(Clone, Copy)]
 pub struct InfoWriter {
-    size: usize,
-    value: OutPtr<c_void>,
+    value: OutList<u8>,
     size_ret: OutPtr<usize>,
 }
 
 impl InfoWriter {
-    pub fn new(size: usize, value: OutPtr<c_void>, size_ret: OutPtr<usize>) -> Self {
-        InfoWriter {
-            size,
-            value,
-            size_ret,
-        }
+    pub fn new(value: OutList<u8>, size_ret: OutPtr<usize>) -> Self {
+        InfoWriter { value, size_ret }
     }
 
     /// How many `T`s the caller has room for.
     pub fn elements<T: Pod>(self) -> usize {
-        self.size / size_of::<T>()
+        self.value.count() / size_of::<T>()
     }
 
     /// Whether the caller wants a `T` and has room for it.
     pub fn takes<T: Pod>(self) -> bool {
-        !self.value.is_null() && self.size >= size_of::<T>()
+        !self.value.is_null() && self.value.count() >= size_of::<T>()
     }
 
     /// Writes one value.
@@ -70,7 +39,7 @@ impl InfoWriter {
     /// Writes an array, which may be empty.
     pub fn array<T: Pod>(self, values: &[T]) -> CLResult<()> {
         self.check(size_of_val(values))?;
-        self.value.cast().set_all(values);
+        self.value.of().set(values);
         Ok(())
     }
 
@@ -119,13 +88,11 @@ impl InfoWriter {
     /// caller gives: the form of `CL_PROGRAM_BINARIES`. A null pointer skips its entry.
     pub fn blobs(self, blobs: &[&[u8]]) -> CLResult<()> {
         self.check(size_of::<*mut u8>() * blobs.len())?;
-        let pointers = self.value.cast::<*mut u8>();
-        for (i, blob) in blobs.iter().enumerate() {
-            if let Some(pointer) = pointers.read(i) {
-                // SAFETY: the application's promise for each pointer of the array it gave.
-                let target: OutPtr<u8> = unsafe { OutPtr::from_c(pointer) };
-                target.set_all(blob);
-            }
+        let pointers = self.value.pointers().get()?.unwrap_or_default();
+        for (pointer, blob) in pointers.into_iter().zip(blobs) {
+            // SAFETY: the application's promise for each pointer of the array it gave.
+            let target: OutList<u8> = unsafe { OutList::from_c_array(pointer, blob.len()) };
+            target.set(blob);
         }
         Ok(())
     }
@@ -134,7 +101,7 @@ impl InfoWriter {
     /// > the return type and param_value is not NULL.
     fn check(self, needed: usize) -> CLResult<()> {
         require(
-            self.value.is_null() || self.size >= needed,
+            self.value.is_null() || self.value.count() >= needed,
             ClError::INVALID_VALUE,
         )?;
         self.size_ret.set(needed);
@@ -145,13 +112,13 @@ impl InfoWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::pointers::FromC;
 
     fn writer(size: usize, room: &mut [u8], needed: &mut usize) -> InfoWriter {
         // SAFETY: both outlive the info, and `size` is at most what `room` has.
         unsafe {
             InfoWriter::new(
-                size,
-                OutPtr::from_c(room.as_mut_ptr().cast::<c_void>()),
+                OutList::from_c_array(room.as_mut_ptr(), size),
                 OutPtr::from_c(std::ptr::from_mut(needed)),
             )
         }
@@ -178,8 +145,7 @@ mod tests {
         // SAFETY: null, and a valid place for the size.
         let writer = unsafe {
             InfoWriter::new(
-                0,
-                OutPtr::from_c(std::ptr::null_mut::<c_void>()),
+                OutList::from_c_array(std::ptr::null_mut::<u8>(), 0),
                 OutPtr::from_c(&raw mut needed),
             )
         };

@@ -1,13 +1,22 @@
 //! Pointers that come from C, as types that are safe to use.
 //!
-//! An entry wrapper turns every raw argument into one of these with [`FromC`], once; that
-//! conversion is the one place where the application's promise ("null, or valid for as many
-//! elements as the other arguments say") is taken on trust. Everything behind it is safe Rust:
-//! reading copies out, writing copies in, null is an `Option`.
+//! An entry wrapper turns every raw argument into one of these with [`FromC`] or [`FromCArray`],
+//! once; that conversion is the one place where the application's promise ("null, or valid for as
+//! many elements as the other arguments say") is taken on trust. A pointer to one value is an
+//! [`InPtr`] or [`OutPtr`]; one to several is an [`InList`] or [`OutList`], which has the count that
+//! came with it, so that no code behind it can read or write more. Everything there is safe Rust:
+//! reading copies out, writing copies in, null is an `Option`. `property_list.rs` has the lists that
+//! end themselves.
 
 use std::ffi::{CStr, c_char, c_void};
 
 use brolga_runtime::HostPtr;
+use opencl_sys::{
+    cl_buffer_region, cl_device_integer_dot_product_acceleration_properties, cl_image_format,
+    cl_name_version,
+};
+
+use super::error::{CLResult, ClError};
 
 /// Conversion of one C argument.
 pub trait FromC<Raw> {
@@ -19,6 +28,16 @@ pub trait FromC<Raw> {
     unsafe fn from_c(raw: Raw) -> Self;
 }
 
+/// Conversion of a C pointer and of the argument that says how much is there.
+pub trait FromCArray<Raw> {
+    /// Takes both on the application's word.
+    ///
+    /// # Safety
+    /// The pointer must be null, or valid for `count` elements for what the entry point's
+    /// specification says is read or written through it.
+    unsafe fn from_c_array(raw: Raw, count: usize) -> Self;
+}
+
 /// Values pass as they are.
 impl<T> FromC<T> for T {
     unsafe fn from_c(raw: T) -> T {
@@ -26,7 +45,7 @@ impl<T> FromC<T> for T {
     }
 }
 
-/// A pointer that is read: null or valid.
+/// A pointer to a value that is read: null or valid.
 pub struct InPtr<T>(*const T);
 
 impl<T> Clone for InPtr<T> {
@@ -42,29 +61,27 @@ impl<T> FromC<*const T> for InPtr<T> {
     }
 }
 
-/// Some prototypes lack a `const` (`const char **strings`).
-impl<T> FromC<*mut T> for InPtr<T> {
-    unsafe fn from_c(raw: *mut T) -> Self {
-        InPtr(raw)
+/// Three values that the prototype has as a pointer to the first.
+impl FromC<*const usize> for InPtr<[usize; 3]> {
+    unsafe fn from_c(raw: *const usize) -> Self {
+        InPtr(raw.cast())
+    }
+}
+
+/// `buffer_create_info`, of which there is one kind.
+impl FromC<*const c_void> for InPtr<cl_buffer_region> {
+    unsafe fn from_c(raw: *const c_void) -> Self {
+        InPtr(raw.cast())
     }
 }
 
 impl<T> InPtr<T> {
-    pub fn null() -> Self {
-        InPtr(std::ptr::null())
-    }
-
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
 
     pub fn address(self) -> usize {
         self.0 as usize
-    }
-
-    /// The pointer, for the runtime to read through later.
-    pub fn pointer(self) -> *const T {
-        self.0
     }
 }
 
@@ -75,104 +92,182 @@ impl<T: Copy> InPtr<T> {
         // unaligned pointers.
         (!self.is_null()).then(|| unsafe { self.0.read_unaligned() })
     }
-
-    /// `count` values, or nothing for null.
-    pub fn array(self, count: usize) -> Option<Vec<T>> {
-        if self.is_null() {
-            return None;
-        }
-        // SAFETY: valid for `count` values by the promise of `from_c`.
-        Some(
-            (0..count)
-                .map(|i| unsafe { self.0.add(i).read_unaligned() })
-                .collect(),
-        )
-    }
-}
-
-impl<T: Copy> InPtr<T> {
-    /// One value after another, none for null. Code that asks for the next knows from the earlier
-    /// ones that it is there.
-    pub fn values(self) -> impl Iterator<Item = T> {
-        let mut at = self.0;
-        std::iter::from_fn(move || {
-            if self.is_null() {
-                return None;
-            }
-            let value = InPtr(at).get();
-            at = at.wrapping_add(1);
-            value
-        })
-    }
-}
-
-impl<T: Copy + Default + PartialEq> InPtr<T> {
-    /// A list of key and value pairs that a zero key ends; null is the empty list.
-    pub fn properties(self) -> Vec<(T, T)> {
-        self.properties_among(|_| true).unwrap_or_default()
-    }
-
-    /// A list of key and value pairs that a zero key ends; null is the empty list. Nothing if there
-    /// is another key than those `known`, behind which nothing is read.
-    pub fn properties_among(self, known: impl Fn(T) -> bool) -> Option<Vec<(T, T)>> {
-        let mut pairs = Vec::new();
-        if self.is_null() {
-            return Some(pairs);
-        }
-        loop {
-            // SAFETY: by the promise of `from_c` the list is valid up to its zero key, which is not
-            // passed.
-            let key = unsafe { self.0.add(pairs.len() * 2).read_unaligned() };
-            if key == T::default() {
-                return Some(pairs);
-            }
-            if !known(key) {
-                return None;
-            }
-            // SAFETY: a key that is not zero is followed by its value.
-            let value = unsafe { self.0.add(pairs.len() * 2 + 1).read_unaligned() };
-            pairs.push((key, value));
-        }
-    }
-}
-
-impl InPtr<c_void> {
-    /// Memory for a command to read.
-    pub fn host_ptr(self) -> HostPtr {
-        // SAFETY: by the promise of `from_c`, which for an enqueue lasts until the command is
-        // complete.
-        unsafe { HostPtr::new(self.0.cast_mut().cast()) }
-    }
-
-    /// `count` bytes, or nothing for null.
-    pub fn bytes(self, count: usize) -> Option<Vec<u8>> {
-        InPtr(self.0.cast::<u8>()).array(count)
-    }
-
-    /// The pointer to `T` that an untyped argument stands for.
-    pub fn cast<T>(self) -> InPtr<T> {
-        InPtr(self.0.cast())
-    }
 }
 
 impl InPtr<c_char> {
     /// The bytes before the terminating zero, or nothing for null.
     pub fn string(self) -> Option<Vec<u8>> {
+        self.c_str().map(|string| string.to_bytes().to_vec())
+    }
+
+    /// The string, which lives as long as the call that it is an argument of.
+    fn c_str<'a>(self) -> Option<&'a CStr> {
         // SAFETY: not null, so a zero-terminated string by the promise of `from_c`.
-        (!self.is_null()).then(|| unsafe { CStr::from_ptr(self.0) }.to_bytes().to_vec())
+        (!self.is_null()).then(|| unsafe { CStr::from_ptr(self.0) })
     }
 }
 
-impl<P: Pointer> InPtr<P> {
-    /// `count` addresses for a command to use; none for null.
-    pub fn host_ptrs(self, count: usize) -> Vec<HostPtr> {
-        self.array(count)
-            .unwrap_or_default()
-            .into_iter()
-            // SAFETY: each is shared virtual memory that the application names for the command, by
-            // its promise.
-            .map(|pointer| unsafe { HostPtr::new(pointer.to_bytes()) })
-            .collect()
+/// An array that is read: null, or valid for as many elements as it has.
+pub struct InList<T> {
+    first: *const T,
+    count: usize,
+}
+
+impl<T> Clone for InList<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for InList<T> {}
+
+impl<T> FromCArray<*const T> for InList<T> {
+    unsafe fn from_c_array(first: *const T, count: usize) -> Self {
+        InList { first, count }
+    }
+}
+
+/// Some prototypes lack a `const` (`const char **strings`).
+impl<T> FromCArray<*mut T> for InList<T> {
+    unsafe fn from_c_array(first: *mut T, count: usize) -> Self {
+        InList { first, count }
+    }
+}
+
+impl FromCArray<*const *mut c_void> for InList<RawHandle> {
+    unsafe fn from_c_array(first: *const *mut c_void, count: usize) -> Self {
+        InList {
+            first: first.cast(),
+            count,
+        }
+    }
+}
+
+/// Bytes.
+impl FromCArray<*const c_void> for InList<u8> {
+    unsafe fn from_c_array(first: *const c_void, count: usize) -> Self {
+        InList {
+            first: first.cast(),
+            count,
+        }
+    }
+}
+
+/// Bytes; the prototype lacks a `const`.
+impl FromCArray<*mut c_void> for InList<u8> {
+    unsafe fn from_c_array(first: *mut c_void, count: usize) -> Self {
+        InList {
+            first: first.cast(),
+            count,
+        }
+    }
+}
+
+impl<T> InList<T> {
+    /// The list that is not there.
+    pub fn null() -> Self {
+        InList {
+            first: std::ptr::null(),
+            count: 0,
+        }
+    }
+
+    pub fn is_null(self) -> bool {
+        self.first.is_null()
+    }
+
+    /// How many elements the application says there are, whether or not it gave a pointer.
+    pub fn count(self) -> usize {
+        self.count
+    }
+
+    /// Whether it is null if and only if it is empty, as most sentences about lists demand.
+    pub fn is_null_if_empty(self) -> bool {
+        self.is_null() == (self.count == 0)
+    }
+
+    pub fn address(self) -> usize {
+        self.first as usize
+    }
+
+    /// The first elements of it, no more than `most`.
+    pub fn at_most(self, most: usize) -> Self {
+        InList {
+            count: self.count.min(most),
+            ..self
+        }
+    }
+}
+
+impl<T: Copy> InList<T> {
+    /// The elements, or nothing for null. The application may be mistaken about their number.
+    ///
+    /// Errors: `CL_INVALID_VALUE` if there are not as many addresses, `CL_OUT_OF_HOST_MEMORY`
+    /// without memory for a copy.
+    pub fn get(self) -> CLResult<Option<Vec<T>>> {
+        if self.is_null() {
+            return Ok(None);
+        }
+        let mut values = Vec::new();
+        self.append_to(&mut values)?;
+        Ok(Some(values))
+    }
+
+    /// Appends the elements, which are there.
+    ///
+    /// Errors: as [`InList::get`].
+    fn append_to(self, values: &mut Vec<T>) -> CLResult<()> {
+        // Processes have the lower half of the addresses.
+        let end = self
+            .count
+            .checked_mul(size_of::<T>())
+            .and_then(|size| size.checked_add(self.address()));
+        if end.is_none_or(|end| isize::try_from(end).is_err()) {
+            return Err(ClError::INVALID_VALUE);
+        }
+        values
+            .try_reserve_exact(self.count)
+            .map_err(|_| ClError::OUT_OF_HOST_MEMORY)?;
+        // SAFETY: valid for `count` values by the promise of `from_c_array`, for which there is
+        // room; as bytes, since applications do pass unaligned pointers.
+        unsafe {
+            let room = values.as_mut_ptr().add(values.len());
+            std::ptr::copy_nonoverlapping(
+                self.first.cast::<u8>(),
+                room.cast::<u8>(),
+                self.count * size_of::<T>(),
+            );
+            values.set_len(values.len() + self.count);
+        }
+        Ok(())
+    }
+}
+
+impl InList<u8> {
+    /// The value that the bytes are, or nothing for null or fewer bytes than it has.
+    pub fn value<T: Pod>(self) -> Option<T> {
+        let is_there = !self.is_null() && self.count >= size_of::<T>();
+        // SAFETY: so many bytes are there, and any are a value of such a type.
+        is_there.then(|| unsafe { self.first.cast::<T>().read_unaligned() })
+    }
+
+    /// The values that the bytes are, or nothing for null. Errors: as [`InList::get`].
+    pub fn values<T: Pod>(self) -> CLResult<Option<Vec<T>>> {
+        let values = InList {
+            first: self.first.cast::<T>(),
+            count: self.count / size_of::<T>(),
+        };
+        values.get()
+    }
+}
+
+impl<P: Pointer> InList<P> {
+    /// The addresses, for a command to use; none for null. Errors: as [`InList::get`].
+    pub fn host_ptrs(self) -> CLResult<Vec<HostPtr>> {
+        let pointers = self.get()?.unwrap_or_default().into_iter();
+        // SAFETY: each is shared virtual memory that the application names for the command, by its
+        // promise.
+        let pointers = pointers.map(|pointer| unsafe { HostPtr::new(pointer.to_bytes()) });
+        Ok(pointers.collect())
     }
 }
 
@@ -193,38 +288,92 @@ impl Pointer for *const c_void {
     }
 }
 
-impl InPtr<*const c_char> {
-    /// `count` strings; `lengths` gives their sizes, and a missing or zero length means
+impl InList<*const c_char> {
+    /// The strings as bytes: `lengths` has their sizes, and a missing or zero length means
     /// zero-terminated. Nothing when the array or one of the strings is null.
-    pub fn strings(self, count: usize, lengths: InPtr<usize>) -> Option<Vec<Vec<u8>>> {
-        let pointers = self.array(count)?;
-        let lengths = lengths.array(count).unwrap_or_else(|| vec![0; count]);
-        pointers
-            .into_iter()
-            .zip(lengths)
-            .map(|(pointer, length)| match length {
-                0 => InPtr(pointer).string(),
-                _ => InPtr(pointer.cast::<c_void>()).bytes(length),
-            })
-            .collect()
+    ///
+    /// Errors: as [`InList::get`].
+    fn sized(self, lengths: InList<usize>) -> CLResult<Option<Vec<InList<u8>>>> {
+        let Some(pointers) = self.get()? else {
+            return Ok(None);
+        };
+        let mut lengths = lengths.get()?.unwrap_or_default().into_iter();
+        let sized = pointers.into_iter().map(|pointer| {
+            let string = InPtr(pointer);
+            let count = match lengths.next().unwrap_or(0) {
+                0 => string.c_str().map(CStr::count_bytes),
+                length => (!string.is_null()).then_some(length),
+            }?;
+            let first = pointer.cast();
+            Some(InList { first, count })
+        });
+        Ok(sized.collect())
+    }
+
+    /// The strings, with sizes as for [`InList::concatenated`]. Nothing when the array or one of
+    /// the strings is null.
+    ///
+    /// Errors: as [`InList::get`].
+    pub fn strings(self, lengths: InList<usize>) -> CLResult<Option<Vec<Vec<u8>>>> {
+        let Some(strings) = self.sized(lengths)? else {
+            return Ok(None);
+        };
+        strings.into_iter().map(InList::get).collect()
+    }
+
+    /// The strings, one after another; `lengths` gives their sizes, and a missing or zero length
+    /// means zero-terminated. Nothing when the array or one of the strings is null.
+    ///
+    /// Errors: as [`InList::get`].
+    pub fn concatenated(self, lengths: InList<usize>) -> CLResult<Option<Vec<u8>>> {
+        let Some(strings) = self.sized(lengths)? else {
+            return Ok(None);
+        };
+        let size = strings
+            .iter()
+            .try_fold(0_usize, |size, string| size.checked_add(string.count));
+        let mut text = Vec::new();
+        text.try_reserve_exact(size.ok_or(ClError::INVALID_VALUE)?)
+            .map_err(|_| ClError::OUT_OF_HOST_MEMORY)?;
+        for string in strings {
+            string.append_to(&mut text)?;
+        }
+        Ok(Some(text))
     }
 }
 
-impl InPtr<*const u8> {
-    /// `lengths.len()` byte strings; an entry is nothing where its pointer is null.
-    pub fn blobs(self, lengths: &[usize]) -> Option<Vec<Option<Vec<u8>>>> {
-        let pointers = self.array(lengths.len())?;
-        Some(
-            pointers
-                .into_iter()
-                .zip(lengths)
-                .map(|(pointer, &length)| InPtr(pointer).array(length))
-                .collect(),
-        )
+impl InList<*const u8> {
+    /// Strings of as many bytes as `lengths` says; an entry is nothing where its pointer is null.
+    ///
+    /// Errors: as [`InList::get`].
+    pub fn blobs(self, lengths: InList<usize>) -> CLResult<Option<Vec<Option<Vec<u8>>>>> {
+        let (Some(pointers), Some(lengths)) = (self.get()?, lengths.get()?) else {
+            return Ok(None);
+        };
+        let blobs = pointers.into_iter().zip(lengths);
+        let blobs = blobs.map(|(first, count)| InList { first, count }.get());
+        blobs.collect::<CLResult<_>>().map(Some)
     }
 }
 
-/// A pointer that is written: null or valid.
+/// Memory for a command to read and write: by the application's promise it is valid until the
+/// command is complete.
+impl FromC<*mut c_void> for HostPtr {
+    unsafe fn from_c(raw: *mut c_void) -> Self {
+        // SAFETY: the caller's.
+        unsafe { HostPtr::new(raw.cast()) }
+    }
+}
+
+/// Memory for a command to read.
+impl FromC<*const c_void> for HostPtr {
+    unsafe fn from_c(raw: *const c_void) -> Self {
+        // SAFETY: the caller's.
+        unsafe { HostPtr::new(raw.cast_mut().cast()) }
+    }
+}
+
+/// A pointer to a value that is written: null or valid.
 pub struct OutPtr<T>(*mut T);
 
 impl<T> Clone for OutPtr<T> {
@@ -263,40 +412,112 @@ impl<T: Copy> OutPtr<T> {
             unsafe { self.0.write_unaligned(value) }
         }
     }
+}
 
-    /// Writes `values` one after another, or nothing through null.
-    pub fn set_all(self, values: &[T]) {
+/// An array that is written: null, or valid for as many elements as it has.
+pub struct OutList<T> {
+    first: *mut T,
+    count: usize,
+}
+
+impl<T> Clone for OutList<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for OutList<T> {}
+
+impl<T> FromCArray<*mut T> for OutList<T> {
+    unsafe fn from_c_array(first: *mut T, count: usize) -> Self {
+        OutList { first, count }
+    }
+}
+
+impl FromCArray<*mut *mut c_void> for OutList<RawHandle> {
+    unsafe fn from_c_array(first: *mut *mut c_void, count: usize) -> Self {
+        OutList {
+            first: first.cast(),
+            count,
+        }
+    }
+}
+
+/// Bytes.
+impl FromCArray<*mut c_void> for OutList<u8> {
+    unsafe fn from_c_array(first: *mut c_void, count: usize) -> Self {
+        OutList {
+            first: first.cast(),
+            count,
+        }
+    }
+}
+
+impl<T> OutList<T> {
+    pub fn is_null(self) -> bool {
+        self.first.is_null()
+    }
+
+    /// How many elements the application has room for, if it gave a pointer.
+    pub fn count(self) -> usize {
+        self.count
+    }
+}
+
+impl<T: Copy> OutList<T> {
+    /// Writes `values` one after another, as many as there is room for, or nothing through null.
+    pub fn set(self, values: &[T]) {
         if self.is_null() {
             return;
         }
-        for (i, value) in values.iter().enumerate() {
-            // SAFETY: the caller has compared `values.len()` with the count that came with the
-            // pointer.
-            unsafe { self.0.add(i).write_unaligned(*value) }
+        for (i, value) in values.iter().take(self.count).enumerate() {
+            // SAFETY: valid for `count` values by the promise of `from_c_array`.
+            unsafe { self.first.add(i).write_unaligned(*value) }
+        }
+    }
+}
+
+impl OutList<u8> {
+    /// Room for values that bytes are.
+    pub fn of<T: Pod>(self) -> OutList<T> {
+        OutList {
+            first: self.first.cast(),
+            count: self.count / size_of::<T>(),
         }
     }
 
-    /// The `index`th value, for arrays that are both input and output.
-    pub fn read(self, index: usize) -> Option<T> {
-        // SAFETY: not null, so valid at `index`, which the caller keeps below the count that came
-        // with the pointer.
-        (!self.is_null()).then(|| unsafe { self.0.add(index).read_unaligned() })
+    /// The pointers that the bytes are, of an array that says where to write.
+    pub fn pointers(self) -> InList<*mut u8> {
+        InList {
+            first: self.first.cast_const().cast(),
+            count: self.count / size_of::<*mut u8>(),
+        }
     }
 }
 
-impl OutPtr<c_void> {
-    /// Memory for a command to read or write.
-    pub fn host_ptr(self) -> HostPtr {
-        // SAFETY: by the promise of `from_c`, which for an enqueue lasts until the command is
-        // complete.
-        unsafe { HostPtr::new(self.0.cast()) }
-    }
+/// A type any bytes of which are a value, and all bytes of a value.
+///
+/// # Safety
+/// Every byte of a value is initialised: no padding. Any bytes are a value.
+pub unsafe trait Pod: Copy {}
 
-    /// The pointer to `T` that an untyped argument stands for.
-    pub fn cast<T>(self) -> OutPtr<T> {
-        OutPtr(self.0.cast())
-    }
+macro_rules! pod {
+    ($($type:ty),* $(,)?) => {
+        $(
+            // SAFETY: integers, a transparent pointer, and C structures whose fields leave no gap.
+            unsafe impl Pod for $type {}
+        )*
+    };
 }
+pod!(u8, i32, u32, i64, u64, usize, isize, RawHandle);
+pod!(
+    cl_name_version,
+    cl_image_format,
+    cl_buffer_region,
+    cl_device_integer_dot_product_acceleration_properties,
+);
+
+// SAFETY: an array has no padding of its own.
+unsafe impl<T: Pod, const N: usize> Pod for [T; N] {}
 
 /// A handle as C has it: not yet known to be one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -312,12 +533,6 @@ unsafe impl Sync for RawHandle {}
 impl FromC<*mut c_void> for RawHandle {
     unsafe fn from_c(raw: *mut c_void) -> Self {
         RawHandle(raw)
-    }
-}
-
-impl FromC<*const *mut c_void> for InPtr<RawHandle> {
-    unsafe fn from_c(raw: *const *mut c_void) -> Self {
-        InPtr(raw.cast())
     }
 }
 
@@ -373,39 +588,63 @@ impl UserData {
 mod tests {
     use super::*;
 
-    fn input<T>(values: &[T]) -> InPtr<T> {
-        // SAFETY: valid for the length of the slice, which the tests keep to.
-        unsafe { InPtr::from_c(values.as_ptr()) }
+    fn input<T>(values: &[T]) -> InList<T> {
+        counted(values, values.len())
     }
 
-    #[test]
-    fn property_lists_end_at_zero() {
-        assert_eq!(input(&[3u64, 0, 4, 5, 0, 9]).properties(), [(3, 0), (4, 5)]);
-        assert!(InPtr::<u64>::null().properties().is_empty());
-        assert_eq!(input(&[3u64, 0, 4]).properties_among(|key| key == 3), None);
+    /// With a count that may be wrong, where nothing is read then.
+    fn counted<T>(values: &[T], count: usize) -> InList<T> {
+        // SAFETY: the tests see to it.
+        unsafe { InList::from_c_array(values.as_ptr(), count) }
     }
 
     #[test]
     fn strings_with_and_without_lengths() {
         let texts = [c"abc".as_ptr(), c"defg".as_ptr()];
-        let both = input(&texts).strings(2, InPtr::null()).unwrap();
+        let both = input(&texts).strings(InList::null()).unwrap().unwrap();
         assert_eq!(both, [b"abc".to_vec(), b"defg".to_vec()]);
-        let cut = input(&texts).strings(2, input(&[0, 2])).unwrap();
+        let cut = input(&texts).strings(input(&[0, 2])).unwrap().unwrap();
         assert_eq!(cut, [b"abc".to_vec(), b"de".to_vec()]);
+        let joined = input(&texts).concatenated(input(&[0, 2])).unwrap();
+        assert_eq!(joined.unwrap(), b"abcde");
         let holed = [c"abc".as_ptr(), std::ptr::null()];
-        assert!(input(&holed).strings(2, InPtr::null()).is_none());
+        assert!(input(&holed).strings(InList::null()).unwrap().is_none());
+        let joined = input(&holed).concatenated(InList::null()).unwrap();
+        assert!(joined.is_none());
     }
 
     #[test]
     fn arrays_may_be_unaligned() {
         let bytes = [0u8, 1, 0, 0, 0, 2, 0, 0, 0];
-        let values: InPtr<u32> = input(&bytes[1..]).cast_for_test();
-        assert_eq!(values.array(2).unwrap(), [1, 2]);
+        let values = input(&bytes[1..]).values::<u32>().unwrap();
+        assert_eq!(values.unwrap(), [1, 2]);
+        assert_eq!(input(&bytes[1..4]).value::<u32>(), None, "too short");
     }
 
-    impl InPtr<u8> {
-        fn cast_for_test<T>(self) -> InPtr<T> {
-            InPtr(self.0.cast())
-        }
+    #[test]
+    fn what_cannot_be_there_is_refused() {
+        let wrong = |count| counted(&[1_u64], count).get().unwrap_err();
+        assert_eq!(wrong(usize::MAX), ClError::INVALID_VALUE);
+        assert_eq!(wrong(usize::MAX / 8), ClError::INVALID_VALUE);
+        assert_eq!(wrong(1 << 48), ClError::OUT_OF_HOST_MEMORY);
+        let text = [c"abc".as_ptr(); 2];
+        let wrong = |lengths: &[usize]| {
+            let joined = input(&text).concatenated(input(lengths));
+            joined.unwrap_err()
+        };
+        assert_eq!(wrong(&[1, usize::MAX]), ClError::INVALID_VALUE);
+        assert_eq!(wrong(&[1 << 55; 2]), ClError::OUT_OF_HOST_MEMORY);
+    }
+
+    #[test]
+    fn no_more_is_read_or_written_than_there_is() {
+        let first = |most| input(&[1, 2, 3]).at_most(most).get().unwrap().unwrap();
+        assert_eq!(first(2), [1, 2]);
+        assert_eq!(first(9), [1, 2, 3]);
+        let mut room = [0; 3];
+        // SAFETY: less than there is.
+        let list: OutList<i32> = unsafe { OutList::from_c_array(room.as_mut_ptr(), 2) };
+        list.set(&[4, 5, 6]);
+        assert_eq!(room, [4, 5, 0]);
     }
 }

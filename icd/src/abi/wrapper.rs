@@ -1,15 +1,22 @@
-//! What surrounds every entry point: panics stop here, results become codes.
+//! What surrounds every entry point: panics stop here, results become codes, and the
+//! application's floating-point environment stays outside.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use brolga_runtime::threads;
+use brolga_host::notice;
+use brolga_runtime::{float_env, threads};
 
 use opencl_sys::{CL_SUCCESS, cl_int};
 
 use super::error::{CLResult, ClError};
-use super::pointers::OutPtr;
+use super::pointers::{OutPtr, RawHandle};
+
+/// Runs `body` as all code of the driver is run.
+fn enter<T>(name: &str, body: impl FnOnce() -> CLResult<T>) -> CLResult<T> {
+    float_env::in_default(|| catch_panic(name, body))
+}
 
 /// Runs `body`; a panic becomes `CL_OUT_OF_HOST_MEMORY` with a message on stderr. In a child
 /// process that has lost the driver's threads the answer is `CL_OUT_OF_RESOURCES`.
@@ -26,25 +33,26 @@ fn catch_panic<T>(name: &str, body: impl FnOnce() -> CLResult<T>) -> CLResult<T>
             .copied()
             .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
             .unwrap_or("no message");
-        eprintln!("brolga: {name} failed inside the driver: {message}; this is a bug in Brolga");
+        notice(format_args!(
+            "{name} failed inside the driver: {message}; this is a bug in Brolga"
+        ));
         Err(ClError::OUT_OF_HOST_MEMORY)
     })
 }
 
-/// Says once why nothing works in this process. Without Rust's stream, which another thread may
-/// have locked when the process was forked.
+/// Says once why nothing works in this process.
 fn tell_of_fork() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.swap(true, Relaxed) {
-        let text = b"brolga: OpenCL was in use when this process was forked, so it has no OpenCL\n";
-        // SAFETY: as many bytes as there are.
-        unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
+        notice(format_args!(
+            "OpenCL was in use when this process was forked, so it has no OpenCL"
+        ));
     }
 }
 
 /// An entry point that returns its status.
 pub fn status(name: &str, body: impl FnOnce() -> CLResult<()>) -> cl_int {
-    match catch_panic(name, body) {
+    match enter(name, body) {
         Ok(()) => CL_SUCCESS,
         Err(error) => error.0,
     }
@@ -57,7 +65,7 @@ pub fn created<T: IntoC>(
     errcode_ret: OutPtr<cl_int>,
     body: impl FnOnce() -> CLResult<T>,
 ) -> T::Raw {
-    match catch_panic(name, body) {
+    match enter(name, body) {
         Ok(value) => {
             errcode_ret.set(value.status());
             value.into_c()
@@ -71,7 +79,7 @@ pub fn created<T: IntoC>(
 
 /// An entry point that reports failure only by what it returns.
 pub fn plain<T: IntoC>(name: &str, body: impl FnOnce() -> CLResult<T>) -> T::Raw {
-    catch_panic(name, body).map_or(T::NOTHING, T::into_c)
+    enter(name, body).map_or(T::NOTHING, T::into_c)
 }
 
 /// A result as C has it.
@@ -93,7 +101,7 @@ impl IntoC for () {
     fn into_c(self) {}
 }
 
-impl IntoC for super::pointers::RawHandle {
+impl IntoC for RawHandle {
     type Raw = *mut std::ffi::c_void;
     const NOTHING: Self::Raw = std::ptr::null_mut();
     fn into_c(self) -> Self::Raw {
@@ -111,7 +119,7 @@ impl IntoC for *mut std::ffi::c_void {
 
 /// A handle that is returned together with an error: a program that failed to link.
 pub struct Created {
-    pub handle: super::pointers::RawHandle,
+    pub handle: RawHandle,
     pub status: cl_int,
 }
 

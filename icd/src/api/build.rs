@@ -13,27 +13,23 @@ use super::program::Program;
 use crate::abi::callback::{self, ProgramNotify};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
-use crate::abi::pointers::{InPtr, RawHandle, UserData};
+use crate::abi::pointers::{InList, InPtr, RawHandle, UserData};
 use crate::abi::wrapper::Created;
 
 /// The checks that building and compiling share, in order.
 fn check(
     program: &Program,
-    num_devices: cl_uint,
-    device_list: InPtr<RawHandle>,
+    device_list: InList<RawHandle>,
     notify: ProgramNotify,
     user_data: UserData,
 ) -> CLResult<()> {
-    // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if >
-    // device_list is not NULL and num_devices is zero.
-    require(
-        device_list.is_null() == (num_devices == 0),
-        ClError::INVALID_VALUE,
-    )?;
+    // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if
+    // > device_list is not NULL and num_devices is zero.
+    require(device_list.is_null_if_empty(), ClError::INVALID_VALUE)?;
     check_notify(notify, user_data)?;
-    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated >
-    // with program.
-    for raw in device_list.array(num_devices as usize).unwrap_or_default() {
+    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated
+    // > with program.
+    for raw in device_list.get()?.unwrap_or_default() {
         program.device(raw)?;
     }
     Ok(())
@@ -72,14 +68,13 @@ fn when_done(
 /// `clBuildProgram`
 pub fn build(
     program: RawHandle,
-    num_devices: cl_uint,
-    device_list: InPtr<RawHandle>,
+    device_list: InList<RawHandle>,
     options: InPtr<c_char>,
     notify: ProgramNotify,
     user_data: UserData,
 ) -> CLResult<()> {
     let program = Program::from_raw(program)?;
-    check(&program, num_devices, device_list, notify, user_data)?;
+    check(&program, device_list, notify, user_data)?;
     let done = when_done(&program, notify, user_data);
     program.runtime.build(&options_text(options), done)
 }
@@ -87,12 +82,10 @@ pub fn build(
 /// `clCompileProgram`
 pub fn compile(
     program: RawHandle,
-    num_devices: cl_uint,
-    device_list: InPtr<RawHandle>,
+    device_list: InList<RawHandle>,
     options: InPtr<c_char>,
-    num_headers: cl_uint,
-    headers: InPtr<RawHandle>,
-    header_names: InPtr<*const c_char>,
+    headers: InList<RawHandle>,
+    header_names: InList<*const c_char>,
     notify: ProgramNotify,
     user_data: UserData,
 ) -> CLResult<()> {
@@ -101,12 +94,11 @@ pub fn compile(
     // > not NULL or if num_input_headers is not zero and header_include_names or input_headers are
     // > NULL.
     require(
-        headers.is_null() == (num_headers == 0) && header_names.is_null() == (num_headers == 0),
+        headers.is_null_if_empty() && header_names.is_null_if_empty(),
         ClError::INVALID_VALUE,
     )?;
-    check(&program, num_devices, device_list, notify, user_data)?;
-    let count = num_headers as usize;
-    let headers = Program::from_raws(&headers.array(count).unwrap_or_default())?;
+    check(&program, device_list, notify, user_data)?;
+    let headers = Program::from_raws(&headers.get()?.unwrap_or_default())?;
     // > CL_INVALID_CONTEXT if the context associated with program and programs in input_headers are
     // > not the same.
     require(
@@ -115,10 +107,10 @@ pub fn compile(
             .all(|header| Arc::ptr_eq(&header.context, &program.context)),
         ClError::INVALID_CONTEXT,
     )?;
-    let names = match count {
+    let names = match header_names.count() {
         0 => Vec::new(),
         _ => header_names
-            .strings(count, InPtr::null())
+            .strings(InList::null())?
             .ok_or(ClError::INVALID_VALUE)?,
     };
     let headers: Vec<(String, Arc<RuntimeProgram>)> = names
@@ -155,36 +147,29 @@ impl Linked {
 /// `clLinkProgram`
 pub fn link(
     context: RawHandle,
-    num_devices: cl_uint,
-    device_list: InPtr<RawHandle>,
+    device_list: InList<RawHandle>,
     options: InPtr<c_char>,
-    num_inputs: cl_uint,
-    inputs: InPtr<RawHandle>,
+    inputs: InList<RawHandle>,
     notify: ProgramNotify,
     user_data: UserData,
 ) -> CLResult<Created> {
     let context = Context::usable(context)?;
-    // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if >
-    // device_list is not NULL and num_devices is zero.
-    require(
-        device_list.is_null() == (num_devices == 0),
-        ClError::INVALID_VALUE,
-    )?;
-    // > CL_INVALID_VALUE if num_input_programs is zero and input_programs is NULL or if >
-    // num_input_programs is zero and input_programs is not NULL or if num_input_programs is not >
-    // zero and input_programs is NULL.
-    require(num_inputs != 0, ClError::INVALID_VALUE)?;
-    let inputs = inputs
-        .array(num_inputs as usize)
-        .ok_or(ClError::INVALID_VALUE)?;
+    // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if
+    // > device_list is not NULL and num_devices is zero.
+    require(device_list.is_null_if_empty(), ClError::INVALID_VALUE)?;
+    // > CL_INVALID_VALUE if num_input_programs is zero and input_programs is NULL or if
+    // > num_input_programs is zero and input_programs is not NULL or if num_input_programs is not
+    // > zero and input_programs is NULL.
+    require(inputs.count() != 0, ClError::INVALID_VALUE)?;
+    let inputs = inputs.get()?.ok_or(ClError::INVALID_VALUE)?;
     // > CL_INVALID_PROGRAM if programs specified in input_programs are not valid program objects.
     let inputs = Program::from_raws(&inputs)?;
     check_notify(notify, user_data)?;
-    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated >
-    // with context.
-    let devices = context.device_list(num_devices, device_list)?;
-    // > CL_INVALID_CONTEXT if the context associated with programs in input_programs is not >
-    // context.
+    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated
+    // > with context.
+    let devices = context.device_list(device_list)?;
+    // > CL_INVALID_CONTEXT if the context associated with programs in input_programs is not
+    // > context.
     require(
         inputs
             .iter()

@@ -1,6 +1,7 @@
 //! Contexts.
 
-use std::sync::Arc;
+use std::any::Any;
+use std::sync::{Arc, Weak};
 
 use brolga_runtime::Context as RuntimeContext;
 use brolga_runtime::Device as RuntimeDevice;
@@ -10,18 +11,20 @@ use parking_lot::Mutex;
 
 use super::device::{Device, devices_of_type};
 use super::platform::Platform;
-use super::queue::DefaultQueues;
 use crate::abi::callback::{self, ContextDestroyed, ContextNotify};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::InfoWriter;
-use crate::abi::pointers::{InPtr, RawHandle, UserData};
+use crate::abi::pointers::{InList, RawHandle, UserData};
+use crate::abi::property_list::{Pairs, Properties, PropertyList};
 
 /// `cl_context`
 pub struct Context {
     pub runtime: Arc<RuntimeContext>,
     pub devices: Vec<Ref<Device>>,
-    pub default_queues: Mutex<DefaultQueues>,
+    /// The default on-device queue of each device that has one, by the device's handle. They live
+    /// as long as something holds them; `queue.rs`, above this file, has their type.
+    pub default_queues: Mutex<Vec<(RawHandle, Weak<dyn Any + Send + Sync>)>>,
 }
 
 object!(Context, ClError::INVALID_CONTEXT);
@@ -75,18 +78,11 @@ impl Context {
 
     /// The devices that a `num_devices` and `device_list` pair means, where an empty pair means all
     /// of them.
-    pub fn device_list(
-        &self,
-        num_devices: cl_uint,
-        device_list: InPtr<RawHandle>,
-    ) -> CLResult<Vec<Ref<Device>>> {
-        // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if >
-        // device_list is not NULL and num_devices is zero.
-        require(
-            device_list.is_null() == (num_devices == 0),
-            ClError::INVALID_VALUE,
-        )?;
-        match device_list.array(num_devices as usize) {
+    pub fn device_list(&self, device_list: InList<RawHandle>) -> CLResult<Vec<Ref<Device>>> {
+        // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if
+        // > device_list is not NULL and num_devices is zero.
+        require(device_list.is_null_if_empty(), ClError::INVALID_VALUE)?;
+        match device_list.get()? {
             None => Ok(self.devices.clone()),
             Some(raws) => raws.into_iter().map(|raw| self.device(raw)).collect(),
         }
@@ -95,19 +91,16 @@ impl Context {
 
 /// `clCreateContext`
 pub fn create(
-    properties: InPtr<cl_context_properties>,
-    num_devices: cl_uint,
-    devices: InPtr<RawHandle>,
+    properties: PropertyList<Pairs<cl_context_properties>>,
+    devices: InList<RawHandle>,
     notify: ContextNotify,
     user_data: UserData,
 ) -> CLResult<RawHandle> {
     let list = check_properties(properties)?;
-    // > CL_INVALID_VALUE if devices is NULL, if num_devices is equal to zero, or if pfn_notify is >
-    // NULL but user_data is not NULL.
-    require(num_devices != 0, ClError::INVALID_VALUE)?;
-    let raws = devices
-        .array(num_devices as usize)
-        .ok_or(ClError::INVALID_VALUE)?;
+    // > CL_INVALID_VALUE if devices is NULL, if num_devices is equal to zero, or if pfn_notify is
+    // > NULL but user_data is not NULL.
+    require(devices.count() != 0, ClError::INVALID_VALUE)?;
+    let raws = devices.get()?.ok_or(ClError::INVALID_VALUE)?;
     check_notify(notify, user_data)?;
     // > CL_INVALID_DEVICE if any device in devices is not a valid device.
     let devices = Device::from_raws(&raws)?;
@@ -116,7 +109,7 @@ pub fn create(
 
 /// `clCreateContextFromType`
 pub fn create_from_type(
-    properties: InPtr<cl_context_properties>,
+    properties: PropertyList<Pairs<cl_context_properties>>,
     device_type: cl_device_type,
     notify: ContextNotify,
     user_data: UserData,
@@ -126,8 +119,8 @@ pub fn create_from_type(
     check_notify(notify, user_data)?;
     // > CL_INVALID_DEVICE_TYPE if device_type is not a valid value.
     let devices = devices_of_type(device_type)?;
-    // > CL_DEVICE_NOT_FOUND if no devices that match device_type and the property values in >
-    // properties were found.
+    // > CL_DEVICE_NOT_FOUND if no devices that match device_type and the property values in
+    // > properties were found.
     require(!devices.is_empty(), ClError::DEVICE_NOT_FOUND)?;
     finish(list, devices, notify, user_data)
 }
@@ -138,20 +131,19 @@ const TERMINATE: cl_context_properties = CL_CONTEXT_TERMINATE_KHR as cl_context_
 const INITIALIZED: cl_context_memory_initialize_khr =
     CL_CONTEXT_MEMORY_INITIALIZE_LOCAL_KHR | CL_CONTEXT_MEMORY_INITIALIZE_PRIVATE_KHR;
 
-/// Checks a property list and returns it as given, with its terminating zero.
-fn check_properties(properties: InPtr<cl_context_properties>) -> CLResult<Vec<isize>> {
-    let pairs = properties.properties();
-    for (i, &(name, value)) in pairs.iter().enumerate() {
-        // > CL_INVALID_PROPERTY if a context property name in properties is not a supported >
-        // property name, if the value for a supported property name is not valid, or if the same >
-        // property name is specified more than once.
-        require(
-            pairs[..i].iter().all(|&(earlier, _)| earlier != name),
-            ClError::INVALID_PROPERTY,
-        )?;
+/// Reads and checks a property list.
+fn check_properties(
+    list: PropertyList<Pairs<cl_context_properties>>,
+) -> CLResult<Properties<cl_context_properties>> {
+    let properties = list.read();
+    for (i, (name, value)) in properties.pairs().enumerate() {
+        // > CL_INVALID_PROPERTY if a context property name in properties is not a supported
+        // > property name, if the value for a supported property name is not valid, or if the same
+        // > property name is specified more than once.
+        require(properties.is_first(i), ClError::INVALID_PROPERTY)?;
         match name {
-            // > CL_INVALID_PLATFORM if the platform value specified in properties is not a valid >
-            // platform.
+            // > CL_INVALID_PLATFORM if the platform value specified in properties is not a valid
+            // > platform.
             CL_CONTEXT_PLATFORM => {
                 Platform::from_raw(RawHandle::from_address(value as usize))?;
             }
@@ -166,15 +158,7 @@ fn check_properties(properties: InPtr<cl_context_properties>) -> CLResult<Vec<is
             _ => return Err(ClError::INVALID_PROPERTY),
         }
     }
-    if properties.is_null() {
-        return Ok(Vec::new());
-    }
-    let mut list: Vec<isize> = pairs
-        .iter()
-        .flat_map(|&(name, value)| [name, value])
-        .collect();
-    list.push(0);
-    Ok(list)
+    Ok(properties)
 }
 
 fn check_notify(notify: ContextNotify, user_data: UserData) -> CLResult<()> {
@@ -185,7 +169,7 @@ fn check_notify(notify: ContextNotify, user_data: UserData) -> CLResult<()> {
 }
 
 fn finish(
-    properties: Vec<isize>,
+    properties: Properties<cl_context_properties>,
     devices: Vec<Ref<Device>>,
     notify: ContextNotify,
     user_data: UserData,
@@ -197,22 +181,18 @@ fn finish(
             distinct.push(device);
         }
     }
-    let value = |name| {
-        let mut pairs = properties.chunks_exact(2);
-        pairs.find(|pair| pair[0] == name).map_or(0, |pair| pair[1])
-    };
-    let initialize = value(INITIALIZE) as cl_bitfield;
-    // > CL_INVALID_PROPERTY if CL_CONTEXT_TERMINATE_KHR is set to CL_TRUE in properties, but not >
-    // all of the devices associated with the context support the ability to support context >
-    // termination.
-    let may_be_terminated = value(TERMINATE) == CL_TRUE as isize;
+    let initialize = properties.value(INITIALIZE).unwrap_or(0) as cl_bitfield;
+    // > CL_INVALID_PROPERTY if CL_CONTEXT_TERMINATE_KHR is set to CL_TRUE in properties, but not
+    // > all of the devices associated with the context support the ability to support context
+    // > termination.
+    let may_be_terminated = properties.value(TERMINATE) == Some(CL_TRUE as isize);
     let runtime = RuntimeContext::new(
         distinct
             .iter()
             .map(|device| device.runtime.clone())
             .collect(),
         ContextOptions {
-            properties,
+            properties: properties.as_given,
             initialize,
             may_be_terminated,
             notify: notify.map(|notify| callback::on_context_error(notify, user_data)),
@@ -229,9 +209,10 @@ fn finish(
 
 /// `clTerminateContextKHR`
 pub fn terminate(context: RawHandle) -> CLResult<()> {
-    // > CL_INVALID_CONTEXT if context is not a valid OpenCL context. > CL_CONTEXT_TERMINATED_KHR if
-    // context has already been terminated. > CL_INVALID_OPERATION if context was not created with
-    // CL_CONTEXT_TERMINATE_KHR set to > CL_TRUE.
+    // > CL_INVALID_CONTEXT if context is not a valid OpenCL context.
+    // > CL_CONTEXT_TERMINATED_KHR if context has already been terminated.
+    // > CL_INVALID_OPERATION if context was not created with CL_CONTEXT_TERMINATE_KHR set to
+    // > CL_TRUE.
     Context::from_raw(context)?.runtime.terminate()
 }
 

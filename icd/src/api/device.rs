@@ -11,7 +11,7 @@ use opencl_sys::*;
 use super::platform::platform_or_default;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
-use crate::abi::pointers::{OutPtr, RawHandle};
+use crate::abi::pointers::{OutList, OutPtr, RawHandle};
 
 /// `cl_device_id`
 pub struct Device {
@@ -65,17 +65,16 @@ pub fn devices_of_type(device_type: cl_device_type) -> CLResult<Vec<Ref<Device>>
 pub fn get_ids(
     platform: RawHandle,
     device_type: cl_device_type,
-    num_entries: cl_uint,
-    out: OutPtr<RawHandle>,
+    out: OutList<RawHandle>,
     num_devices: OutPtr<cl_uint>,
 ) -> CLResult<()> {
-    // > CL_INVALID_PLATFORM if platform is not a valid platform. If it is NULL, the behavior is >
-    // implementation-defined.
+    // > CL_INVALID_PLATFORM if platform is not a valid platform. If it is NULL, the behavior is
+    // > implementation-defined.
     platform_or_default(platform)?;
     let found = devices_of_type(device_type)?;
-    // > CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both >
-    // num_devices and devices are NULL.
-    require(num_entries != 0 || out.is_null(), ClError::INVALID_VALUE)?;
+    // > CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both
+    // > num_devices and devices are NULL.
+    require(out.count() != 0 || out.is_null(), ClError::INVALID_VALUE)?;
     require(
         !num_devices.is_null() || !out.is_null(),
         ClError::INVALID_VALUE,
@@ -84,7 +83,7 @@ pub fn get_ids(
     // > CL_DEVICE_NOT_FOUND if no OpenCL devices that matched device_type were found.
     require(!found.is_empty(), ClError::DEVICE_NOT_FOUND)?;
     let handles: Vec<RawHandle> = found.iter().map(|device| device.raw()).collect();
-    out.set_all(&handles[..handles.len().min(num_entries as usize)]);
+    out.set(&handles);
     Ok(())
 }
 

@@ -7,9 +7,9 @@ use brolga_compiler::spirv::{
     supported_capabilities, supported_extensions, supported_instruction_sets,
 };
 use brolga_runtime::device::Device as RuntimeDevice;
-use brolga_runtime::memory::origin::SVM_TYPES;
 use brolga_runtime::memory::unified_svm;
 use brolga_runtime::platform::Platform as RuntimePlatform;
+use brolga_runtime::storage::origin::SVM_TYPES;
 use opencl_sys::*;
 
 use super::device::{Device, devices};
@@ -364,8 +364,8 @@ fn extensions(
         CL_DEVICE_UUID => writer.value(d.uuid),
         CL_DRIVER_UUID => writer.value(d.driver_uuid),
         CL_DEVICE_LUID_VALID => writer.boolean(false),
-        // > It is not an error to query CL_DEVICE_LUID or CL_DEVICE_NODE_MASK when >
-        // CL_DEVICE_LUID_VALID is CL_FALSE, but the value is undefined.
+        // > It is not an error to query CL_DEVICE_LUID or CL_DEVICE_NODE_MASK when
+        // > CL_DEVICE_LUID_VALID is CL_FALSE, but the value is undefined.
         CL_DEVICE_LUID => writer.value([0u8; CL_LUID_SIZE as usize]),
         CL_DEVICE_NODE_MASK => writer.value(NONE),
         _ => return None,

@@ -11,7 +11,7 @@ use crate::abi::callback::{self, EventNotify};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::InfoWriter;
-use crate::abi::pointers::{InPtr, RawHandle, UserData};
+use crate::abi::pointers::{InList, RawHandle, UserData};
 
 /// `cl_event`
 pub struct Event {
@@ -27,7 +27,7 @@ object!(Event, ClError::INVALID_EVENT);
 pub fn create_user(context: RawHandle) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     Ok(Handle::new(Event {
-        runtime: RuntimeEvent::user(&context.runtime),
+        runtime: brolga_runtime::user_event(&context.runtime),
         context,
         queue: None,
     })
@@ -46,12 +46,10 @@ pub fn set_user_status(event: RawHandle, status: cl_int) -> CLResult<()> {
 }
 
 /// `clWaitForEvents`
-pub fn wait(num_events: cl_uint, list: InPtr<RawHandle>) -> CLResult<()> {
+pub fn wait(list: InList<RawHandle>) -> CLResult<()> {
     // > CL_INVALID_VALUE if num_events is zero or event_list is NULL.
-    require(num_events != 0, ClError::INVALID_VALUE)?;
-    let raws = list
-        .array(num_events as usize)
-        .ok_or(ClError::INVALID_VALUE)?;
+    require(list.count() != 0, ClError::INVALID_VALUE)?;
+    let raws = list.get()?.ok_or(ClError::INVALID_VALUE)?;
     // > CL_INVALID_EVENT if event objects specified in event_list are not valid event objects.
     let events = Event::from_raws(&raws)?;
     // > CL_INVALID_CONTEXT if events specified in event_list do not belong to the same context.
@@ -62,9 +60,9 @@ pub fn wait(num_events: cl_uint, list: InPtr<RawHandle>) -> CLResult<()> {
         ClError::INVALID_CONTEXT,
     )?;
     let runtime: Vec<_> = events.iter().map(|event| event.runtime.clone()).collect();
-    // > CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events >
-    // in event_list is a negative integer value.
-    RuntimeEvent::wait_all(&runtime)
+    // > CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events
+    // > in event_list is a negative integer value.
+    brolga_runtime::wait_for_events(&runtime)
 }
 
 /// `clGetEventInfo`
@@ -94,9 +92,9 @@ pub fn get_profiling_info(
     writer: InfoWriter,
 ) -> CLResult<()> {
     let event = Event::from_raw(event)?;
-    // > CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the >
-    // command-queue, if the execution status of the command identified by event is not >
-    // CL_COMPLETE, or if event is a user event object.
+    // > CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the
+    // > command-queue, if the execution status of the command identified by event is not
+    // > CL_COMPLETE, or if event is a user event object.
     let profile = event.runtime.profile()?;
     match name {
         CL_PROFILING_COMMAND_QUEUED => writer.value(profile.queued),
@@ -117,8 +115,8 @@ pub fn set_callback(
     user_data: UserData,
 ) -> CLResult<()> {
     let event = Event::from_raw(event)?;
-    // > CL_INVALID_VALUE if pfn_event_notify is NULL or if command_exec_callback_type is not >
-    // CL_SUBMITTED, CL_RUNNING, or CL_COMPLETE.
+    // > CL_INVALID_VALUE if pfn_event_notify is NULL or if command_exec_callback_type is not
+    // > CL_SUBMITTED, CL_RUNNING, or CL_COMPLETE.
     let notify = notify.ok_or(ClError::INVALID_VALUE)?;
     require(
         matches!(status, CL_SUBMITTED | CL_RUNNING | CL_COMPLETE),

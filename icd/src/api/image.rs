@@ -1,22 +1,22 @@
 //! Image objects: creating and asking about them. `image_transfer.rs` has the commands on them.
 
-use std::ffi::c_void;
 use std::sync::Arc;
 
-use brolga_runtime::Image as RuntimeImage;
 use brolga_runtime::memory::image::{
     ImageDesc as RuntimeDesc, ImageSource, ImageType, formats, requirements,
 };
+use brolga_runtime::{HostPtr, Image as RuntimeImage};
 use opencl_sys::*;
 
 use super::context::{Context, OfContext};
-use super::external_memory::Properties;
+use super::mem_properties::Properties;
 use super::memory::{Mem, MemKind};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref};
-use crate::abi::image_desc::ImageDesc;
+use crate::abi::image::ImageDesc;
 use crate::abi::info::InfoWriter;
-use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
+use crate::abi::pointers::{InPtr, OutList, OutPtr, RawHandle};
+use crate::abi::property_list::{MemProperties, PropertyList};
 
 /// `clCreateImage`
 pub fn create(
@@ -24,19 +24,19 @@ pub fn create(
     flags: cl_mem_flags,
     format: InPtr<cl_image_format>,
     desc: InPtr<ImageDesc>,
-    host_ptr: OutPtr<c_void>,
+    host_ptr: HostPtr,
 ) -> CLResult<RawHandle> {
-    create_with_properties(context, InPtr::null(), flags, format, desc, host_ptr)
+    create_with_properties(context, PropertyList::null(), flags, format, desc, host_ptr)
 }
 
 /// `clCreateImageWithProperties`
 pub fn create_with_properties(
     context: RawHandle,
-    properties: InPtr<cl_mem_properties>,
+    properties: PropertyList<MemProperties>,
     flags: cl_mem_flags,
     format: InPtr<cl_image_format>,
     desc: InPtr<ImageDesc>,
-    host_ptr: OutPtr<c_void>,
+    host_ptr: HostPtr,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     // > CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if image_format is NULL.
@@ -56,7 +56,7 @@ fn finish(
     flags: cl_mem_flags,
     format: cl_image_format,
     desc: &ImageDesc,
-    host_ptr: OutPtr<c_void>,
+    host_ptr: HostPtr,
 ) -> CLResult<RawHandle> {
     let external = properties.external(&context)?;
     let parent = parent(&context, desc.mem_object)?;
@@ -76,7 +76,7 @@ fn finish(
         flags,
         (format.image_channel_order, format.image_channel_data_type),
         &described(desc),
-        host_ptr.host_ptr(),
+        host_ptr,
         source,
         properties.as_given,
     )?;
@@ -124,7 +124,7 @@ fn create_legacy(
     flags: cl_mem_flags,
     format: InPtr<cl_image_format>,
     desc: &ImageDesc,
-    host_ptr: OutPtr<c_void>,
+    host_ptr: HostPtr,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     // > CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if image_format is NULL.
@@ -133,8 +133,8 @@ fn create_legacy(
         .ok_or(ClError::INVALID_IMAGE_FORMAT_DESCRIPTOR)?;
     let none = Properties::default();
     finish(context, none, flags, format, desc, host_ptr).map_err(|error| match error {
-        // > CL_INVALID_IMAGE_SIZE if values specified by image_row_pitch and image_slice_pitch do >
-        // not follow rules described in the argument description.
+        // > CL_INVALID_IMAGE_SIZE if values specified by image_row_pitch and image_slice_pitch do
+        // > not follow rules described in the argument description.
         ClError::INVALID_IMAGE_DESCRIPTOR => ClError::INVALID_IMAGE_SIZE,
         error => error,
     })
@@ -148,7 +148,7 @@ pub fn create_2d(
     width: usize,
     height: usize,
     row_pitch: usize,
-    host_ptr: OutPtr<c_void>,
+    host_ptr: HostPtr,
 ) -> CLResult<RawHandle> {
     let desc = ImageDesc {
         width,
@@ -169,7 +169,7 @@ pub fn create_3d(
     depth: usize,
     row_pitch: usize,
     slice_pitch: usize,
-    host_ptr: OutPtr<c_void>,
+    host_ptr: HostPtr,
 ) -> CLResult<RawHandle> {
     // > CL_INVALID_IMAGE_SIZE if image_depth <= 1.
     require(depth > 1, ClError::INVALID_IMAGE_SIZE)?;
@@ -189,8 +189,7 @@ pub fn get_supported_formats(
     context: RawHandle,
     flags: cl_mem_flags,
     image_type: cl_mem_object_type,
-    num_entries: cl_uint,
-    to: OutPtr<cl_image_format>,
+    to: OutList<cl_image_format>,
     num_formats: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     Context::from_raw(context)?;
@@ -199,14 +198,14 @@ pub fn get_supported_formats(
     // > if image_type is not valid
     let image_type = ImageType::from_number(image_type).ok_or(ClError::INVALID_VALUE)?;
     // > if num_entries is zero and image_formats is not NULL
-    require(num_entries != 0 || to.is_null(), ClError::INVALID_VALUE)?;
+    require(to.count() != 0 || to.is_null(), ClError::INVALID_VALUE)?;
     let all: Vec<cl_image_format> = formats::supported(image_type)
         .map(|format| cl_image_format {
             image_channel_order: format.order as cl_channel_order,
             image_channel_data_type: format.data_type as cl_channel_type,
         })
         .collect();
-    to.set_all(&all[..all.len().min(num_entries as usize)]);
+    to.set(&all);
     num_formats.set(all.len() as cl_uint);
     Ok(())
 }
@@ -243,7 +242,7 @@ pub fn get_info(image: RawHandle, name: cl_image_info, writer: InfoWriter) -> CL
 /// `clGetImageRequirementsInfoEXT`
 pub fn get_requirements(
     context: RawHandle,
-    properties: InPtr<cl_mem_properties>,
+    properties: PropertyList<MemProperties>,
     flags: cl_mem_flags,
     format: InPtr<cl_image_format>,
     desc: InPtr<ImageDesc>,
@@ -262,8 +261,8 @@ pub fn get_requirements(
         let most = found.most[n].ok_or(ClError::INVALID_IMAGE_DESCRIPTOR)?;
         writer.value(most as cl_uint)
     };
-    // > CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid. Sizes that are
-    // not known are for questions about sizes only.
+    // > CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid.
+    // Sizes that are not known are for questions about sizes only.
     let alignment = |value: usize| {
         require(found.is_possible, ClError::INVALID_IMAGE_DESCRIPTOR)?;
         writer.value(value)
@@ -273,8 +272,8 @@ pub fn get_requirements(
         CL_IMAGE_REQUIREMENTS_ROW_PITCH_ALIGNMENT_EXT => alignment(found.row_pitch_alignment),
         CL_IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT => alignment(found.slice_pitch_alignment),
         CL_IMAGE_REQUIREMENTS_SIZE_EXT => {
-            // > Both image_format and image_desc must be non-NULL, otherwise CL_INVALID_VALUE is >
-            // returned.
+            // > Both image_format and image_desc must be non-NULL, otherwise CL_INVALID_VALUE is
+            // > returned.
             require(format.is_some() && desc.is_some(), ClError::INVALID_VALUE)?;
             // > CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid.
             writer.value(found.size.ok_or(ClError::INVALID_IMAGE_DESCRIPTOR)?)

@@ -14,7 +14,7 @@ use super::queue::Queue;
 use super::sampler::Sampler;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
-use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
+use crate::abi::pointers::{InList, InPtr, OutList, OutPtr, RawHandle};
 
 /// `cl_kernel`
 pub struct Kernel {
@@ -44,8 +44,8 @@ pub fn create(program: RawHandle, name: InPtr<c_char>) -> CLResult<RawHandle> {
     let program = Program::usable(program)?;
     // > CL_INVALID_VALUE if kernel_name is NULL.
     let name = name.string().ok_or(ClError::INVALID_VALUE)?;
-    // > CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program. >
-    // CL_INVALID_KERNEL_NAME if kernel_name is not found in program.
+    // > CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program.
+    // > CL_INVALID_KERNEL_NAME if kernel_name is not found in program.
     let name = String::from_utf8_lossy(&name);
     let runtime = program.runtime.kernel(&name)?;
     Ok(Kernel::handle(runtime, &program).raw())
@@ -54,18 +54,17 @@ pub fn create(program: RawHandle, name: InPtr<c_char>) -> CLResult<RawHandle> {
 /// `clCreateKernelsInProgram`
 pub fn create_all(
     program: RawHandle,
-    num_kernels: cl_uint,
-    kernels: OutPtr<RawHandle>,
+    kernels: OutList<RawHandle>,
     num_kernels_ret: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     let program = Program::usable(program)?;
-    // > CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for any device >
-    // in program.
+    // > CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for any device
+    // > in program.
     let all = program.runtime.kernels()?;
     // > CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels
     // > in program.
     require(
-        kernels.is_null() || num_kernels as usize >= all.len(),
+        kernels.is_null() || kernels.count() >= all.len(),
         ClError::INVALID_VALUE,
     )?;
     num_kernels_ret.set(all.len() as cl_uint);
@@ -74,7 +73,7 @@ pub fn create_all(
             .into_iter()
             .map(|runtime| Kernel::handle(runtime, &program).raw())
             .collect();
-        kernels.set_all(&raws);
+        kernels.set(&raws);
     }
     Ok(())
 }
@@ -86,77 +85,67 @@ pub fn clone(kernel: RawHandle) -> CLResult<RawHandle> {
 }
 
 /// `clSetKernelArg`
-pub fn set_arg(
-    kernel: RawHandle,
-    index: cl_uint,
-    size: usize,
-    value: InPtr<c_void>,
-) -> CLResult<()> {
+pub fn set_arg(kernel: RawHandle, index: cl_uint, value: InList<u8>) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
-    set_arg_of(&kernel.runtime, index, size, value)
+    set_arg_of(&kernel.runtime, index, value)
 }
 
 /// What `clSetKernelArg` does to its kernel.
-pub fn set_arg_of(
-    kernel: &RuntimeKernel,
-    index: cl_uint,
-    size: usize,
-    value: InPtr<c_void>,
-) -> CLResult<()> {
+pub fn set_arg_of(kernel: &RuntimeKernel, index: cl_uint, value: InList<u8>) -> CLResult<()> {
     // > CL_INVALID_ARG_INDEX if arg_index is not a valid argument index.
     match kernel.arg_kind(index)? {
         ArgKind::Value => {
-            // > CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an >
-            // argument that is not a memory object.
+            // > CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an
+            // > argument that is not a memory object.
             let expected = kernel.info().args[index as usize].size as usize;
-            let bytes = value.bytes(expected.min(size));
+            let bytes = value.at_most(expected).get()?;
             // > CL_INVALID_ARG_VALUE if arg_value specified is not a valid value.
             let bytes = bytes.ok_or(ClError::INVALID_ARG_VALUE)?;
-            require(size == expected, ClError::INVALID_ARG_SIZE)?;
+            require(value.count() == expected, ClError::INVALID_ARG_SIZE)?;
             kernel.set_arg_value(index, &bytes)
         }
         ArgKind::Pointer(AddressSpace::Local) => {
-            // > CL_INVALID_ARG_VALUE if arg_value is not NULL for an argument declared with the >
-            // local qualifier.
+            // > CL_INVALID_ARG_VALUE if arg_value is not NULL for an argument declared with the
+            // > local qualifier.
             require(value.is_null(), ClError::INVALID_ARG_VALUE)?;
             // > For OpenCL 3.1 and newer, arg_size may be zero, indicating that no local memory is
             // > required for the kernel argument.
-            kernel.set_arg_local(index, size)
+            kernel.set_arg_local(index, value.count())
         }
         ArgKind::Pointer(_) => {
-            let raw = object_argument(size, value)?;
+            let raw = object_argument(value)?;
             // > If the argument is a buffer object, the arg_value pointer can be NULL or point to a
             // > NULL value.
             if raw.is_null() {
                 return kernel.set_arg_buffer(index, None);
             }
-            // > CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the >
-            // specified arg_value is not a valid memory object.
+            // > CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the
+            // > specified arg_value is not a valid memory object.
             let mem = Mem::buffer(raw)?;
             kernel.set_arg_buffer(index, Some(&mem.runtime))
         }
         ArgKind::Pipe => {
-            let mem = Mem::from_raw(object_argument(size, value)?)?;
-            // > CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the >
-            // specified arg_value is not a valid memory object.
+            let mem = Mem::from_raw(object_argument(value)?)?;
+            // > CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the
+            // > specified arg_value is not a valid memory object.
             kernel.set_arg_pipe(index, mem.pipe()?)
         }
         ArgKind::Image(_) => {
-            let mem = Mem::from_raw(object_argument(size, value)?)?;
-            // > CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the >
-            // specified arg_value is not a valid memory object.
+            let mem = Mem::from_raw(object_argument(value)?)?;
+            // > CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the
+            // > specified arg_value is not a valid memory object.
             kernel.set_arg_image(index, mem.image()?)
         }
         ArgKind::Sampler => {
-            // > CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the >
-            // specified arg_value is not a valid sampler object.
-            let sampler = Sampler::from_raw(object_argument(size, value)?)?;
+            // > CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the
+            // > specified arg_value is not a valid sampler object.
+            let sampler = Sampler::from_raw(object_argument(value)?)?;
             kernel.set_arg_sampler(index, &sampler.runtime)
         }
         ArgKind::DeviceQueue => {
-            let raw = object_argument(size, value)?;
-            // > CL_INVALID_DEVICE_QUEUE if the kernel argument is a device queue, but arg_value >
-            // does not point to a valid device queue object.
+            let raw = object_argument(value)?;
+            // > CL_INVALID_DEVICE_QUEUE if the kernel argument is a device queue, but arg_value
+            // > does not point to a valid device queue object.
             let queue = Queue::from_raw(raw).map_err(|_| ClError::INVALID_DEVICE_QUEUE)?;
             kernel.set_arg_queue(index, &queue.runtime)
         }
@@ -164,11 +153,14 @@ pub fn set_arg_of(
 }
 
 /// The handle that an argument's value points to; null when there is no value.
-fn object_argument(size: usize, value: InPtr<c_void>) -> CLResult<RawHandle> {
-    // > CL_INVALID_ARG_SIZE if arg_size != sizeof(cl_mem) and the argument is a memory object, or >
-    // if arg_size != sizeof(cl_sampler) and the argument is a sampler.
-    require(size == size_of::<cl_mem>(), ClError::INVALID_ARG_SIZE)?;
-    Ok(value.cast::<RawHandle>().get().unwrap_or(RawHandle::NULL))
+fn object_argument(value: InList<u8>) -> CLResult<RawHandle> {
+    // > CL_INVALID_ARG_SIZE if arg_size != sizeof(cl_mem) and the argument is a memory object, or
+    // > if arg_size != sizeof(cl_sampler) and the argument is a sampler.
+    require(
+        value.count() == size_of::<cl_mem>(),
+        ClError::INVALID_ARG_SIZE,
+    )?;
+    Ok(value.value().unwrap_or(RawHandle::NULL))
 }
 
 /// `clSetKernelArgSVMPointer`, `clSetKernelArgMemPointerINTEL`
@@ -188,8 +180,8 @@ pub fn set_arg_device_pointer(
     value: cl_mem_device_address_ext,
 ) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
-    // > CL_INVALID_ARG_INDEX if arg_index is not a valid argument index, or if arg_index >
-    // corresponds to an argument that is not a pointer to the global address space.
+    // > CL_INVALID_ARG_INDEX if arg_index is not a valid argument index, or if arg_index
+    // > corresponds to an argument that is not a pointer to the global address space.
     let kind = kernel.runtime.arg_kind(index)?;
     require(
         kind == ArgKind::Pointer(AddressSpace::Global),
@@ -202,32 +194,31 @@ pub fn set_arg_device_pointer(
 pub fn set_exec_info(
     kernel: RawHandle,
     name: cl_kernel_exec_info,
-    size: usize,
-    value: InPtr<c_void>,
+    value: InList<u8>,
 ) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
-    set_exec_info_of(&kernel.runtime, name, size, value)
+    set_exec_info_of(&kernel.runtime, name, value)
 }
 
 /// What `clSetKernelExecInfo` does to its kernel.
 pub fn set_exec_info_of(
     kernel: &RuntimeKernel,
     name: cl_kernel_exec_info,
-    size: usize,
-    value: InPtr<c_void>,
+    value: InList<u8>,
 ) -> CLResult<()> {
     // > CL_INVALID_VALUE if param_name is not valid, if param_value is NULL and param_value_size is
     // > greater than zero, or if the size specified by param_value_size is not valid.
+    let size = value.count();
     require(!value.is_null() || size == 0, ClError::INVALID_VALUE)?;
     match name {
         // Every command sees all of the memory, so there is nothing to remember.
         CL_KERNEL_EXEC_INFO_SVM_PTRS
         | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL
         | CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT => {
-            // > Previously set pointers can be unset with param_value_size equal to zero and >
-            // param_value NULL.
+            // > Previously set pointers can be unset with param_value_size equal to zero and
+            // > param_value NULL.
             require(
-                size.is_multiple_of(size_of::<*mut c_void>()) && value.is_null() == (size == 0),
+                size.is_multiple_of(size_of::<*mut c_void>()) && value.is_null_if_empty(),
                 ClError::INVALID_VALUE,
             )
         }
@@ -237,7 +228,7 @@ pub fn set_exec_info_of(
         | CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL
         | CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL => {
             require(size == size_of::<cl_bool>(), ClError::INVALID_VALUE)?;
-            let wanted = value.cast::<cl_bool>().get() == Some(CL_TRUE);
+            let wanted = value.value() == Some(CL_TRUE);
             let device = kernel.context().device();
             let supported = match name {
                 CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
@@ -247,8 +238,8 @@ pub fn set_exec_info_of(
                 _ => device.usm_capabilities != 0,
             };
             // > CL_INVALID_OPERATION if param_name is CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and
-            // > param_value is CL_TRUE but no devices in context associated with kernel support >
-            // fine-grain system SVM allocations.
+            // > param_value is CL_TRUE but no devices in context associated with kernel support
+            // > fine-grain system SVM allocations.
             require(!wanted || supported, ClError::INVALID_OPERATION)
         }
         _ => Err(ClError::INVALID_VALUE),

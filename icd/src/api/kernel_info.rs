@@ -1,6 +1,5 @@
 //! Queries about kernels.
 
-use std::ffi::c_void;
 use std::sync::Arc;
 
 use brolga_compiler::{AccessQualifier, AddressSpace, ArgInfo, ArgKind};
@@ -12,7 +11,7 @@ use super::queue::Queue;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
 use crate::abi::info::InfoWriter;
-use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
+use crate::abi::pointers::{InList, OutList, RawHandle};
 
 /// `clGetKernelInfo`
 pub fn get_info(kernel: RawHandle, name: cl_kernel_info, writer: InfoWriter) -> CLResult<()> {
@@ -95,8 +94,8 @@ fn type_qualifiers(arg: &ArgInfo) -> cl_bitfield {
 
 /// The device that a query means; null is allowed when there is only one.
 fn device(kernel: &Ref<Kernel>, raw: RawHandle) -> CLResult<Ref<Device>> {
-    // > CL_INVALID_DEVICE if device is not in the list of devices associated with kernel or if >
-    // device is NULL but there is more than one device associated with kernel.
+    // > CL_INVALID_DEVICE if device is not in the list of devices associated with kernel or if
+    // > device is NULL but there is more than one device associated with kernel.
     match kernel.program.devices.as_slice() {
         [only] if raw.is_null() => Ok(only.clone()),
         _ => kernel.program.device(raw),
@@ -129,8 +128,9 @@ pub fn get_work_group_info(
             writer.value(kernel.runtime.preferred_multiple())
         }
         CL_KERNEL_PRIVATE_MEM_SIZE => writer.value(info.private_mem_size),
-        // > Returns the amount of memory, in bytes, used for spills of registers >
-        // (cl_intel_required_subgroup_size): caches hold them here.
+        // > Returns the amount of memory, in bytes, used for spills of registers
+        // > (cl_intel_required_subgroup_size).
+        // None: what is spilled is on the stack, which caches hold.
         CL_KERNEL_SPILL_MEM_SIZE_INTEL => writer.value(0 as cl_ulong),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
@@ -142,8 +142,7 @@ pub fn get_sub_group_info(
     kernel: RawHandle,
     raw_device: RawHandle,
     name: cl_kernel_sub_group_info,
-    input_size: usize,
-    input: InPtr<c_void>,
+    input: InList<u8>,
     writer: InfoWriter,
 ) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
@@ -156,22 +155,22 @@ pub fn get_sub_group_info(
     let sub_group_size = kernel.runtime.preferred_multiple();
     let info = kernel.runtime.info();
     match name {
-        // > Returns the maximum sub-group size for this kernel. All sub-groups must be the same >
-        // size, while the last sub-group in any work-group could be the same or smaller size.
+        // > Returns the maximum sub-group size for this kernel. All sub-groups must be the same
+        // > size, while the last sub-group in any work-group could be the same or smaller size.
         CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
-            local_size(input_size, input)?;
+            local_size(input)?;
             writer.value(sub_group_size)
         }
         CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => {
-            let items: usize = local_size(input_size, input)?.iter().product();
+            let items: usize = local_size(input)?.iter().product();
             writer.value(items.div_ceil(sub_group_size))
         }
         CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
-            require(input_size == size_of::<usize>(), ClError::INVALID_VALUE)?;
-            let count = input.cast::<usize>().get().ok_or(ClError::INVALID_VALUE)?;
-            // > If no work-group size can accommodate the requested number of sub-groups, 0 is >
-            // returned in each element. The answer has as many elements as the caller has room >
-            // for.
+            require(input.count() == size_of::<usize>(), ClError::INVALID_VALUE)?;
+            let count: usize = input.value().ok_or(ClError::INVALID_VALUE)?;
+            // > If no work-group size can accommodate the requested number of sub-groups, 0 is
+            // > returned in each element.
+            // The answer has as many elements as the caller has room for.
             let items = count
                 .checked_mul(sub_group_size)
                 .filter(|&items| items <= kernel.runtime.work_group_size())
@@ -188,8 +187,8 @@ pub fn get_sub_group_info(
         CL_KERNEL_COMPILE_NUM_SUB_GROUPS => {
             writer.value(info.required_num_sub_groups.unwrap_or(0) as usize)
         }
-        // > Returns the required sub-group size specified by the kernel via >
-        // intel_reqd_sub_group_size, or 0 (cl_intel_required_subgroup_size).
+        // > Returns the required sub-group size specified by the kernel via
+        // > intel_reqd_sub_group_size, or 0 (cl_intel_required_subgroup_size).
         CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL => {
             writer.value(info.required_sub_group_size.unwrap_or(0) as usize)
         }
@@ -199,47 +198,43 @@ pub fn get_sub_group_info(
 }
 
 /// The work-group size in `input_value`: one to three sizes.
-fn local_size(size: usize, input: InPtr<c_void>) -> CLResult<Vec<usize>> {
-    // > CL_INVALID_VALUE if the size in bytes specified by input_value_size is not valid or if >
-    // input_value is NULL.
-    let dimensions = size / size_of::<usize>();
+fn local_size(input: InList<u8>) -> CLResult<Vec<usize>> {
+    // > CL_INVALID_VALUE if the size in bytes specified by input_value_size is not valid or if
+    // > input_value is NULL.
+    let word = size_of::<usize>();
     require(
-        (1..=3).contains(&dimensions) && size.is_multiple_of(size_of::<usize>()),
+        [word, 2 * word, 3 * word].contains(&input.count()),
         ClError::INVALID_VALUE,
     )?;
-    input
-        .cast::<usize>()
-        .array(dimensions)
-        .ok_or(ClError::INVALID_VALUE)
+    input.values()?.ok_or(ClError::INVALID_VALUE)
 }
 
 /// `clGetKernelSuggestedLocalWorkSize`, `clGetKernelSuggestedLocalWorkSizeKHR`
 pub fn get_suggested_local_work_size(
     queue: RawHandle,
     kernel: RawHandle,
-    work_dim: cl_uint,
-    offset: InPtr<usize>,
-    global: InPtr<usize>,
-    suggested: OutPtr<usize>,
+    offset: InList<usize>,
+    global: InList<usize>,
+    suggested: OutList<usize>,
 ) -> CLResult<()> {
     let queue = Queue::from_raw(queue)?;
     let kernel = Kernel::from_raw(kernel)?;
-    // > CL_INVALID_CONTEXT if the context associated with kernel is not the same as the context >
-    // associated with command_queue.
+    // > CL_INVALID_CONTEXT if the context associated with kernel is not the same as the context
+    // > associated with command_queue.
     require(
         Arc::ptr_eq(&kernel.program.context, &queue.context),
         ClError::INVALID_CONTEXT,
     )?;
     // > CL_INVALID_WORK_DIMENSION if work_dim is not a valid value.
+    let work_dim = global.count();
     require((1..=3).contains(&work_dim), ClError::INVALID_WORK_DIMENSION)?;
     // > CL_INVALID_VALUE if suggested_local_work_size is NULL.
     require(!suggested.is_null(), ClError::INVALID_VALUE)?;
-    let dimensions = work_dim as usize;
     let size = kernel.runtime.suggested_local_size(
-        work_dim,
-        offset.array(dimensions).as_deref(),
-        global.array(dimensions).as_deref(),
+        work_dim as cl_uint,
+        offset.get()?.as_deref(),
+        global.get()?.as_deref(),
     )?;
-    suggested.set_all(&size[..dimensions]);
+    suggested.set(&size);
     Ok(())
 }

@@ -1,9 +1,8 @@
 //! Commands that run kernels.
 
-use std::ffi::c_void;
-use std::sync::Arc;
-
+use brolga_runtime::{Launch, Sizes};
 use opencl_sys::*;
+use std::ffi::c_void;
 
 use super::context::OfContext;
 use super::kernel::Kernel;
@@ -12,52 +11,54 @@ use super::queue::Queue;
 use super::wait::Events;
 use crate::abi::callback::{self, NativeKernel};
 use crate::abi::error::{CLResult, ClError, require};
-use crate::abi::handle::{Object, Ref};
-use crate::abi::pointers::{InPtr, RawHandle};
+use crate::abi::handle::Object;
+use crate::abi::pointers::{InList, RawHandle};
 
-/// The queue and kernel of a launch.
-fn queue_and_kernel(queue: RawHandle, kernel: RawHandle) -> CLResult<(Ref<Queue>, Ref<Kernel>)> {
-    let queue = Queue::usable(queue)?;
-    let kernel = Kernel::from_raw(kernel)?;
-    // > CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same.
-    require(
-        Arc::ptr_eq(&kernel.program.context, &queue.context),
-        ClError::INVALID_CONTEXT,
-    )?;
-    Ok((queue, kernel))
+/// The sizes of a launch, or nothing for null.
+fn sizes(list: InList<usize>) -> CLResult<Option<Sizes>> {
+    Ok(list.get()?.map(Sizes::from_vec))
+}
+
+/// A launch of `kernel`. Arguments and sizes are checked by the runtime, but for how many sizes
+/// there are to read.
+pub fn describe(
+    kernel: &Kernel,
+    offset: InList<usize>,
+    global: InList<usize>,
+    local: InList<usize>,
+) -> CLResult<Launch> {
+    // > CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and
+    // > CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS).
+    let work_dim = global.count();
+    require((1..=3).contains(&work_dim), ClError::INVALID_WORK_DIMENSION)?;
+    Ok(Launch {
+        kernel: kernel.runtime.clone(),
+        work_dim: work_dim as cl_uint,
+        offset: sizes(offset)?,
+        global: sizes(global)?,
+        local: sizes(local)?,
+    })
 }
 
 /// `clEnqueueNDRangeKernel`
 pub fn nd_range(
     queue: RawHandle,
     kernel: RawHandle,
-    work_dim: cl_uint,
-    offset: InPtr<usize>,
-    global: InPtr<usize>,
-    local: InPtr<usize>,
+    offset: InList<usize>,
+    global: InList<usize>,
+    local: InList<usize>,
     events: Events,
 ) -> CLResult<()> {
-    let (queue, kernel) = queue_and_kernel(queue, kernel)?;
-    // > CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and >
-    // CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS).
-    require((1..=3).contains(&work_dim), ClError::INVALID_WORK_DIMENSION)?;
-    events.enqueue(&queue, |wait| {
-        // Arguments and sizes are checked by the runtime.
-        let dimensions = work_dim as usize;
-        queue.runtime.enqueue_nd_range(
-            &kernel.runtime,
-            work_dim,
-            offset.array(dimensions).as_deref(),
-            global.array(dimensions).as_deref(),
-            local.array(dimensions).as_deref(),
-            wait,
-        )
-    })
+    let queue = Queue::usable(queue)?;
+    let kernel = Kernel::from_raw(kernel)?;
+    let launch = describe(&kernel, offset, global, local)?;
+    events.enqueue(&queue, |wait| queue.runtime.submit(launch, wait))
 }
 
 /// `clEnqueueTask`
 pub fn task(queue: RawHandle, kernel: RawHandle, events: Events) -> CLResult<()> {
-    let (queue, kernel) = queue_and_kernel(queue, kernel)?;
+    let queue = Queue::usable(queue)?;
+    let kernel = Kernel::from_raw(kernel)?;
     events.enqueue(&queue, |wait| {
         queue.runtime.enqueue_task(&kernel.runtime, wait)
     })
@@ -67,28 +68,26 @@ pub fn task(queue: RawHandle, kernel: RawHandle, events: Events) -> CLResult<()>
 pub fn native_kernel(
     queue: RawHandle,
     function: NativeKernel,
-    args: InPtr<c_void>,
-    args_size: usize,
-    num_mem_objects: cl_uint,
-    mem_list: InPtr<RawHandle>,
-    args_mem_loc: InPtr<*const c_void>,
+    args: InList<u8>,
+    mem_list: InList<RawHandle>,
+    args_mem_loc: InList<*const c_void>,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
+    let wait = events.wait_list()?;
     // > CL_INVALID_VALUE if user_func is NULL.
     let function = function.ok_or(ClError::INVALID_VALUE)?;
-    // > CL_INVALID_VALUE if args is a NULL value and cb_args > 0, or if args is a NULL value and >
-    // num_mem_objects > 0. > CL_INVALID_VALUE if args is not NULL and cb_args is 0.
+    // > CL_INVALID_VALUE if args is a NULL value and cb_args > 0, or if args is a NULL value and
+    // > num_mem_objects > 0.
+    // > CL_INVALID_VALUE if args is not NULL and cb_args is 0.
     require(
-        args.is_null() == (args_size == 0) && (!args.is_null() || num_mem_objects == 0),
+        args.is_null_if_empty() && (!args.is_null() || mem_list.count() == 0),
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_VALUE if num_mem_objects > 0 and mem_list or args_mem_loc are NULL, or if >
-    // num_mem_objects = 0 and mem_list or args_mem_loc are not NULL.
+    // > CL_INVALID_VALUE if num_mem_objects > 0 and mem_list or args_mem_loc are NULL, or if
+    // > num_mem_objects = 0 and mem_list or args_mem_loc are not NULL.
     require(
-        mem_list.is_null() == (num_mem_objects == 0)
-            && args_mem_loc.is_null() == (num_mem_objects == 0),
+        mem_list.is_null_if_empty() && args_mem_loc.is_null_if_empty(),
         ClError::INVALID_VALUE,
     )?;
     // > CL_INVALID_OPERATION if the device associated with command_queue cannot execute the native
@@ -99,11 +98,10 @@ pub fn native_kernel(
     )?;
     // > CL_INVALID_MEM_OBJECT if one or more memory objects specified in mem_list are not valid or
     // > are not buffer objects.
-    let count = num_mem_objects as usize;
-    let raws = mem_list.array(count).unwrap_or_default();
+    let raws = mem_list.get()?.unwrap_or_default();
     let mems: Vec<_> = raws.into_iter().map(Mem::buffer).collect::<CLResult<_>>()?;
-    let places = args_mem_loc.array(count).unwrap_or_default();
-    let mut block = args.bytes(args_size);
+    let places = args_mem_loc.get()?.unwrap_or_default();
+    let mut block = args.get()?;
     for (mem, place) in mems.iter().zip(places) {
         let block = block.as_mut().ok_or(ClError::INVALID_VALUE)?;
         // A place is the address within args where the buffer's own address belongs.

@@ -1,21 +1,22 @@
 //! Buffers and sub-buffers, and what all memory objects have in common. Pipes are in `pipe.rs`,
 //! images in `image.rs`.
 
-use std::ffi::c_void;
 use std::sync::Arc;
 
-use brolga_runtime::{Buffer as RuntimeBuffer, Image as RuntimeImage, Pipe as RuntimePipe};
+use brolga_runtime::{
+    Buffer as RuntimeBuffer, HostPtr, Image as RuntimeImage, Pipe as RuntimePipe,
+};
 use opencl_sys::*;
 
 use super::context::{Context, OfContext};
 use super::device::Device;
-use super::external_memory::{External, Properties};
-use super::queue::Queue;
+use super::mem_properties::{External, Properties};
 use crate::abi::callback::{self, MemNotify};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::InfoWriter;
-use crate::abi::pointers::{InPtr, OutPtr, RawHandle, UserData};
+use crate::abi::pointers::{InPtr, RawHandle, UserData};
+use crate::abi::property_list::{MemProperties, PropertyList};
 
 /// `cl_mem`
 pub struct Mem {
@@ -73,24 +74,6 @@ impl Mem {
             MemKind::Buffer | MemKind::Image(_) => Err(ClError::INVALID_MEM_OBJECT),
         }
     }
-
-    /// The buffer behind `raw`, for a command of `queue`.
-    pub fn for_queue(raw: RawHandle, queue: &Queue) -> CLResult<Ref<Mem>> {
-        Mem::buffer(raw)?;
-        Mem::any_for_queue(raw, queue)
-    }
-
-    /// The memory object behind `raw`, for a command of `queue`.
-    pub fn any_for_queue(raw: RawHandle, queue: &Queue) -> CLResult<Ref<Mem>> {
-        let mem = Mem::from_raw(raw)?;
-        // > CL_INVALID_CONTEXT if the context associated with command_queue and buffer are not the
-        // > same.
-        require(
-            Arc::ptr_eq(&mem.context, &queue.context),
-            ClError::INVALID_CONTEXT,
-        )?;
-        Ok(mem)
-    }
 }
 
 /// `clCreateBuffer`
@@ -98,7 +81,7 @@ pub fn create_buffer(
     context: RawHandle,
     flags: cl_mem_flags,
     size: usize,
-    host_ptr: OutPtr<c_void>,
+    host_ptr: HostPtr,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     finish(context, flags, size, host_ptr, Vec::new(), None)
@@ -107,10 +90,10 @@ pub fn create_buffer(
 /// `clCreateBufferWithProperties`
 pub fn create_buffer_with_properties(
     context: RawHandle,
-    properties: InPtr<cl_mem_properties>,
+    properties: PropertyList<MemProperties>,
     flags: cl_mem_flags,
     size: usize,
-    host_ptr: OutPtr<c_void>,
+    host_ptr: HostPtr,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     let properties = Properties::read(properties)?;
@@ -129,16 +112,16 @@ pub fn create_buffer_with_properties(
 /// same but for one error.
 pub fn create_buffer_with_properties_intel(
     context: RawHandle,
-    properties: InPtr<cl_mem_properties>,
+    properties: PropertyList<MemProperties>,
     flags: cl_mem_flags,
     size: usize,
-    host_ptr: OutPtr<c_void>,
+    host_ptr: HostPtr,
 ) -> CLResult<RawHandle> {
     create_buffer_with_properties(context, properties, flags, size, host_ptr).map_err(|error| {
         match error {
             // > CL_INVALID_VALUE if a property name in properties is not a supported property name,
-            // > if the value specified for a supported property name is not valid, or if the same >
-            // property name is specified more than once.
+            // > if the value specified for a supported property name is not valid, or if the same
+            // > property name is specified more than once.
             ClError::INVALID_PROPERTY => ClError::INVALID_VALUE,
             error => error,
         }
@@ -150,11 +133,11 @@ fn finish(
     context: Ref<Context>,
     flags: cl_mem_flags,
     size: usize,
-    host_ptr: OutPtr<c_void>,
+    host_ptr: HostPtr,
     properties: Vec<cl_mem_properties>,
     external: Option<External>,
 ) -> CLResult<RawHandle> {
-    let (of, host) = (&context.runtime, host_ptr.host_ptr());
+    let (of, host) = (&context.runtime, host_ptr);
     let runtime = match &external {
         None => RuntimeBuffer::new(of, flags, size, host, properties),
         Some(external) => {
@@ -176,7 +159,7 @@ pub fn create_sub_buffer(
     buffer: RawHandle,
     flags: cl_mem_flags,
     create_type: cl_buffer_create_type,
-    create_info: InPtr<c_void>,
+    create_info: InPtr<cl_buffer_region>,
 ) -> CLResult<RawHandle> {
     // > CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object.
     let parent = Mem::buffer(buffer)?;
@@ -187,12 +170,9 @@ pub fn create_sub_buffer(
         create_type == CL_BUFFER_CREATE_TYPE_REGION,
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_VALUE if value(s) specified in buffer_create_info (for a given >
-    // buffer_create_type) is not valid or if buffer_create_info is NULL.
-    let region = create_info
-        .cast::<cl_buffer_region>()
-        .get()
-        .ok_or(ClError::INVALID_VALUE)?;
+    // > CL_INVALID_VALUE if value(s) specified in buffer_create_info (for a given
+    // > buffer_create_type) is not valid or if buffer_create_info is NULL.
+    let region = create_info.get().ok_or(ClError::INVALID_VALUE)?;
     let runtime = parent
         .runtime
         .sub_buffer(flags, region.origin, region.size)?;

@@ -1,9 +1,12 @@
-//! Argument checks, one file per family of objects.
+//! What entry points do, one file per family of objects.
 //!
-//! A function here answers one entry point of `crate::abi::entry_points`. It looks up handles,
-//! checks every argument under the sentence of the OpenCL API Specification that asks for it
-//! (paraphrased, quoted with `>`), in the order in which the specification lists them, and calls
-//! the runtime. Info queries are one `match` each.
+//! A function here answers one entry point of `crate::entry_points`, or both that a command has
+//! (`place.rs`). It looks up what the arguments mean and calls the runtime. What it checks is what
+//! it reads: that handles are of live objects of the kind, that lists are there if their counts say
+//! so, that origins, regions, patterns and properties can be read. All that values decide, and the
+//! state of objects, such as their contexts, the runtime checks. Checks are in the order in which
+//! the specification lists them, each under its sentence, paraphrased, which `>` marks. Info
+//! queries are one `match` each.
 //!
 //! Each file's first type is what its handles stand for: the runtime's object, and whatever only
 //! the C API asks about (the handles of parents, properties as they were given).
@@ -27,10 +30,12 @@ pub mod image_transfer;
 pub mod kernel;
 pub mod kernel_info;
 pub mod launch;
+pub mod mem_properties;
 pub mod memory;
 pub mod mutable_command;
 pub mod order;
 pub mod pipe;
+pub mod place;
 pub mod platform;
 pub mod program;
 pub mod queue;

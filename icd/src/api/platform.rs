@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use brolga_runtime::memory::origin::SVM_TYPES;
 use brolga_runtime::platform::Platform as RuntimePlatform;
+use brolga_runtime::storage::origin::SVM_TYPES;
 use opencl_sys::*;
 
 use super::external_handles::{EXTERNAL_MEMORY, EXTERNAL_SEMAPHORES};
@@ -44,8 +44,8 @@ pub fn get_ids(
     platforms: OutPtr<RawHandle>,
     num_platforms: OutPtr<cl_uint>,
 ) -> CLResult<()> {
-    // > CL_INVALID_VALUE if num_entries is equal to zero and platforms is not NULL, or if both >
-    // num_platforms and platforms are NULL.
+    // > CL_INVALID_VALUE if num_entries is equal to zero and platforms is not NULL, or if both
+    // > num_platforms and platforms are NULL.
     require(
         num_entries != 0 || platforms.is_null(),
         ClError::INVALID_VALUE,

@@ -1,6 +1,6 @@
 //! Programs: making them and asking about them. `build.rs` builds them.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::c_char;
 use std::sync::Arc;
 
 use brolga_runtime::Program as RuntimeProgram;
@@ -12,7 +12,7 @@ use crate::abi::callback::ProgramNotify;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::InfoWriter;
-use crate::abi::pointers::{InPtr, OutPtr, RawHandle, UserData};
+use crate::abi::pointers::{InList, InPtr, OutList, RawHandle, UserData};
 
 /// `cl_program`
 pub struct Program {
@@ -55,29 +55,48 @@ impl Program {
 /// `clCreateProgramWithSource`
 pub fn create_with_source(
     context: RawHandle,
-    count: cl_uint,
-    strings: InPtr<*const c_char>,
-    lengths: InPtr<usize>,
+    strings: InList<*const c_char>,
+    lengths: InList<usize>,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if count is zero or if strings or any entry in strings is NULL.
-    require(count != 0, ClError::INVALID_VALUE)?;
-    let parts = strings
-        .strings(count as usize, lengths)
+    require(strings.count() != 0, ClError::INVALID_VALUE)?;
+    let bytes = strings
+        .concatenated(lengths)?
         .ok_or(ClError::INVALID_VALUE)?;
-    let source = String::from_utf8_lossy(&parts.concat()).into_owned();
+    let source = text(bytes)?;
     let runtime = RuntimeProgram::from_source(&context.runtime, source)?;
     let devices = context.devices.clone();
     Ok(Program::handle(runtime, context, devices).raw())
 }
 
+/// Source as text: what is not UTF-8 is replaced.
+///
+/// Errors: `CL_OUT_OF_HOST_MEMORY`.
+fn text(bytes: Vec<u8>) -> CLResult<String> {
+    String::from_utf8(bytes).or_else(|error| {
+        let bytes = error.as_bytes();
+        let mut text = String::new();
+        for chunk in bytes.utf8_chunks() {
+            let size = chunk.valid().len() + char::REPLACEMENT_CHARACTER.len_utf8();
+            text.try_reserve(size)
+                .map_err(|_| ClError::OUT_OF_HOST_MEMORY)?;
+            text.push_str(chunk.valid());
+            if !chunk.invalid().is_empty() {
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+        Ok(text)
+    })
+}
+
 /// `clCreateProgramWithIL`, `clCreateProgramWithILKHR`
-pub fn create_with_il(context: RawHandle, il: InPtr<c_void>, length: usize) -> CLResult<RawHandle> {
+pub fn create_with_il(context: RawHandle, il: InList<u8>) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
-    // > CL_INVALID_VALUE if il is NULL or if length is zero, or if the length-byte memory pointed >
-    // to by il does not contain well-formed intermediate language input.
-    require(length != 0, ClError::INVALID_VALUE)?;
-    let il = il.bytes(length).ok_or(ClError::INVALID_VALUE)?;
+    // > CL_INVALID_VALUE if il is NULL or if length is zero, or if the length-byte memory pointed
+    // > to by il does not contain well-formed intermediate language input.
+    require(il.count() != 0, ClError::INVALID_VALUE)?;
+    let il = il.get()?.ok_or(ClError::INVALID_VALUE)?;
     let runtime = RuntimeProgram::from_il(&context.runtime, &il)?;
     let devices = context.devices.clone();
     Ok(Program::handle(runtime, context, devices).raw())
@@ -86,26 +105,23 @@ pub fn create_with_il(context: RawHandle, il: InPtr<c_void>, length: usize) -> C
 /// `clCreateProgramWithBinary`
 pub fn create_with_binary(
     context: RawHandle,
-    num_devices: cl_uint,
-    device_list: InPtr<RawHandle>,
-    lengths: InPtr<usize>,
-    binaries: InPtr<*const u8>,
-    binary_status: OutPtr<cl_int>,
+    device_list: InList<RawHandle>,
+    lengths: InList<usize>,
+    binaries: InList<*const u8>,
+    binary_status: OutList<cl_int>,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if device_list is NULL or num_devices is zero.
     require(
-        num_devices != 0 && !device_list.is_null(),
+        device_list.count() != 0 && !device_list.is_null(),
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated >
-    // with context.
-    let devices = context.device_list(num_devices, device_list)?;
-    // > CL_INVALID_VALUE if lengths or binaries is NULL or if any entry in lengths[i] is zero or >
-    // binaries[i] is NULL.
-    let count = num_devices as usize;
-    let lengths = lengths.array(count).ok_or(ClError::INVALID_VALUE)?;
-    let blobs = binaries.blobs(&lengths).ok_or(ClError::INVALID_VALUE)?;
+    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated
+    // > with context.
+    let devices = context.device_list(device_list)?;
+    // > CL_INVALID_VALUE if lengths or binaries is NULL or if any entry in lengths[i] is zero or
+    // > binaries[i] is NULL.
+    let blobs = binaries.blobs(lengths)?.ok_or(ClError::INVALID_VALUE)?;
     let usable: Option<Vec<Vec<u8>>> = blobs
         .iter()
         .map(|blob| blob.clone().filter(|bytes| !bytes.is_empty()))
@@ -118,11 +134,11 @@ pub fn create_with_binary(
                 _ => CL_INVALID_VALUE,
             })
             .collect();
-        binary_status.set_all(&statuses);
+        binary_status.set(&statuses);
         return Err(ClError::INVALID_VALUE);
     };
-    // > CL_INVALID_BINARY if an invalid program binary was encountered for any device; >
-    // binary_status will return specific status for each device.
+    // > CL_INVALID_BINARY if an invalid program binary was encountered for any device;
+    // > binary_status will return specific status for each device.
     let programs: Vec<CLResult<_>> = usable
         .iter()
         .map(|binary| RuntimeProgram::from_binary(&context.runtime, binary))
@@ -135,7 +151,7 @@ pub fn create_with_binary(
                 .map_or_else(|error| error.0, |_| CL_SUCCESS)
         })
         .collect();
-    binary_status.set_all(&statuses);
+    binary_status.set(&statuses);
     // Every device of a context is the same CPU, so the first binary is for all.
     let mut programs = programs.into_iter().collect::<CLResult<Vec<_>>>()?;
     let runtime = programs.swap_remove(0);
@@ -145,22 +161,21 @@ pub fn create_with_binary(
 /// `clCreateProgramWithBuiltInKernels`
 pub fn create_with_built_in_kernels(
     context: RawHandle,
-    num_devices: cl_uint,
-    device_list: InPtr<RawHandle>,
-    kernel_names: InPtr<c_char>,
+    device_list: InList<RawHandle>,
+    _kernel_names: InPtr<c_char>,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if device_list is NULL or num_devices is zero.
     require(
-        num_devices != 0 && !device_list.is_null(),
+        device_list.count() != 0 && !device_list.is_null(),
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated >
-    // with context.
-    context.device_list(num_devices, device_list)?;
-    let _ = kernel_names;
+    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated
+    // > with context.
+    context.device_list(device_list)?;
     // > CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not
-    // > supported by any of the devices in device_list. The device has no built-in kernels.
+    // > supported by any of the devices in device_list.
+    // The device has no built-in kernels.
     Err(ClError::INVALID_VALUE)
 }
 
@@ -182,17 +197,17 @@ pub fn set_release_callback(
 pub fn set_specialization_constant(
     program: RawHandle,
     spec_id: cl_uint,
-    spec_size: usize,
-    spec_value: InPtr<c_void>,
+    spec_value: InList<u8>,
 ) -> CLResult<()> {
     let program = Program::from_raw(program)?;
-    // > CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate >
-    // language. > CL_INVALID_SPEC_ID if spec_id is not a valid specialization constant identifier.
+    // > CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate
+    // > language.
+    // > CL_INVALID_SPEC_ID if spec_id is not a valid specialization constant identifier.
     let expected = program.runtime.spec_constant_size(spec_id)?;
     // > CL_INVALID_VALUE if spec_size does not match the size of the specialization constant in the
     // > module, or if spec_value is NULL.
-    require(spec_size == expected, ClError::INVALID_VALUE)?;
-    let value = spec_value.bytes(spec_size).ok_or(ClError::INVALID_VALUE)?;
+    require(spec_value.count() == expected, ClError::INVALID_VALUE)?;
+    let value = spec_value.get()?.ok_or(ClError::INVALID_VALUE)?;
     program.runtime.set_spec_constant(spec_id, &value)
 }
 
@@ -217,10 +232,10 @@ pub fn get_info(program: RawHandle, name: cl_program_info, writer: InfoWriter) -
             let binary = runtime.binary();
             writer.blobs(&vec![binary.as_slice(); per_device])
         }
-        // > CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS, >
-        // CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, or >
-        // CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT and a successful program executable has not been >
-        // built for at least one device in the list of devices associated with program.
+        // > CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS,
+        // > CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, or
+        // > CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT and a successful program executable has not been
+        // > built for at least one device in the list of devices associated with program.
         CL_PROGRAM_NUM_KERNELS => writer.value(runtime.kernel_names()?.len()),
         CL_PROGRAM_KERNEL_NAMES => writer.string(&runtime.kernel_names()?.join(";")),
         CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT => writer.boolean(runtime.scope_ctors_and_dtors()?.0),

@@ -1,5 +1,6 @@
 //! Command queues.
 
+use std::any::Any;
 use std::sync::{Arc, Weak};
 
 use brolga_runtime::Queue as RuntimeQueue;
@@ -11,7 +12,8 @@ use super::device::Device;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::InfoWriter;
-use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
+use crate::abi::pointers::{OutPtr, RawHandle};
+use crate::abi::property_list::{Pairs, PropertyList};
 
 /// `cl_command_queue`
 pub struct Queue {
@@ -75,22 +77,19 @@ pub fn create(
 pub fn create_with_properties(
     context: RawHandle,
     device: RawHandle,
-    list: InPtr<cl_queue_properties>,
+    list: PropertyList<Pairs<cl_queue_properties>>,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     // > CL_INVALID_DEVICE if device is not a valid device or is not associated with context.
     let device = context.device(device)?;
-    let pairs = list.properties();
+    let list = list.read();
     let mut properties = 0;
     let mut size = None;
     let mut has_hints = false;
     let mut priority = Priority::default();
-    for (i, &(name, value)) in pairs.iter().enumerate() {
+    for (i, (name, value)) in list.pairs().enumerate() {
         // > CL_INVALID_VALUE if values specified in properties are not valid.
-        require(
-            pairs[..i].iter().all(|&(earlier, _)| earlier != name),
-            ClError::INVALID_VALUE,
-        )?;
+        require(list.is_first(i), ClError::INVALID_VALUE)?;
         match name as cl_command_queue_info {
             CL_QUEUE_PROPERTIES => properties = value,
             // > CL_QUEUE_SIZE must be a value <= CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE.
@@ -132,12 +131,7 @@ pub fn create_with_properties(
         !has_hints || properties & CL_QUEUE_ON_DEVICE == 0,
         ClError::INVALID_QUEUE_PROPERTIES,
     )?;
-    let mut given = Vec::new();
-    if !list.is_null() {
-        given.extend(pairs.iter().flat_map(|&(name, value)| [name, value]));
-        given.push(0);
-    }
-    finish(context, device, properties, size, given, priority)
+    finish(context, device, properties, size, list.as_given, priority)
 }
 
 fn finish(
@@ -151,13 +145,13 @@ fn finish(
     let is_default = properties & CL_QUEUE_ON_DEVICE_DEFAULT != 0;
     // One default queue of a device is made at a time.
     let mut defaults = is_default.then(|| context.default_queues.lock());
-    // > If a default device queue has already been created, calling >
-    // clCreateCommandQueueWithProperties with CL_QUEUE_PROPERTIES set to CL_QUEUE_ON_DEVICE and >
-    // CL_QUEUE_ON_DEVICE_DEFAULT will return the default device queue that has already been >
-    // created and increment its reference count by 1.
+    // > If a default device queue has already been created, calling
+    // > clCreateCommandQueueWithProperties with CL_QUEUE_PROPERTIES set to CL_QUEUE_ON_DEVICE and
+    // > CL_QUEUE_ON_DEVICE_DEFAULT will return the default device queue that has already been
+    // > created and increment its reference count by 1.
     if properties & CL_QUEUE_ON_DEVICE != 0
         && let Some(defaults) = &defaults
-        && let Some(queue) = defaults.get(&device)
+        && let Some(queue) = default_of(defaults, &device)
     {
         queue.retain();
         return Ok(queue.raw());
@@ -176,27 +170,28 @@ fn finish(
         device: device.clone(),
     });
     if let Some(defaults) = &mut defaults {
-        defaults.set(&device, &queue);
+        set_default_of(defaults, &device, &queue);
     }
     Ok(queue.raw())
 }
 
-/// The default on-device queue of each device of a context that has one. They live as long as
-/// something holds them.
-#[derive(Default)]
-pub struct DefaultQueues(Vec<(RawHandle, Weak<Handle<Queue>>)>);
+/// The default on-device queues of a context, by the handle of their device.
+type DefaultQueues = [(RawHandle, Weak<dyn Any + Send + Sync>)];
 
-impl DefaultQueues {
-    fn get(&self, device: &Ref<Device>) -> Option<Ref<Queue>> {
-        let mut all = self.0.iter();
-        let (_, queue) = all.find(|(of, _)| *of == device.raw())?;
-        queue.upgrade()
-    }
+/// The default on-device queue of a device, if it has one.
+fn default_of(queues: &DefaultQueues, device: &Ref<Device>) -> Option<Ref<Queue>> {
+    let (_, queue) = queues.iter().find(|(of, _)| *of == device.raw())?;
+    queue.upgrade()?.downcast().ok()
+}
 
-    fn set(&mut self, device: &Ref<Device>, queue: &Ref<Queue>) {
-        self.0.retain(|(of, _)| *of != device.raw());
-        self.0.push((device.raw(), Arc::downgrade(queue)));
-    }
+fn set_default_of(
+    queues: &mut Vec<(RawHandle, Weak<dyn Any + Send + Sync>)>,
+    device: &Ref<Device>,
+    queue: &Ref<Queue>,
+) {
+    queues.retain(|(of, _)| *of != device.raw());
+    let queue = Arc::clone(queue) as Arc<dyn Any + Send + Sync>;
+    queues.push((device.raw(), Arc::downgrade(&queue)));
 }
 
 /// `clSetDefaultDeviceCommandQueue`
@@ -218,15 +213,15 @@ pub fn set_default(context: RawHandle, device: RawHandle, queue: RawHandle) -> C
     )?;
     let mut defaults = context.default_queues.lock();
     queue.runtime.make_default()?;
-    defaults.set(&device, &queue);
+    set_default_of(&mut defaults, &device, &queue);
     Ok(())
 }
 
 /// `clReleaseCommandQueue`
 pub fn release(queue: RawHandle) -> CLResult<()> {
     let queue = Queue::from_raw(queue)?;
-    // > clReleaseCommandQueue performs an implicit flush to issue any previously queued OpenCL >
-    // commands.
+    // > clReleaseCommandQueue performs an implicit flush to issue any previously queued OpenCL
+    // > commands.
     if !queue.runtime.is_on_device() {
         queue.runtime.flush()?;
     }
@@ -246,7 +241,7 @@ pub fn get_info(queue: RawHandle, name: cl_command_queue_info, writer: InfoWrite
         CL_QUEUE_SIZE => writer.value(queue.runtime.size().ok_or(ClError::INVALID_COMMAND_QUEUE)?),
         // > Return the current default command-queue for the underlying device.
         CL_QUEUE_DEVICE_DEFAULT => {
-            let default = queue.context.default_queues.lock().get(&queue.device);
+            let default = default_of(&queue.context.default_queues.lock(), &queue.device);
             writer.value(default.map_or(RawHandle::NULL, |default| default.raw()))
         }
         // > CL_INVALID_VALUE if param_name is not one of the supported values.

@@ -8,7 +8,8 @@ use super::command_buffer::CommandBuffer;
 use super::context::OfContext;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Ref;
-use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
+use crate::abi::pointers::{InList, OutPtr, RawHandle};
+use crate::abi::property_list::{Pairs, PropertyList};
 
 /// `command_buffer`, `command_queue`, `properties`; `num_sync_points_in_wait_list`,
 /// `sync_point_wait_list`, `sync_point` and `mutable_handle`.
@@ -16,22 +17,19 @@ use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 pub struct Recording {
     pub buffer: RawHandle,
     pub queue: RawHandle,
-    pub properties: InPtr<cl_command_properties_khr>,
-    pub count: cl_uint,
-    pub list: InPtr<cl_sync_point_khr>,
+    pub properties: PropertyList<Pairs<cl_command_properties_khr>>,
+    pub list: InList<cl_sync_point_khr>,
     pub point: OutPtr<cl_sync_point_khr>,
     pub handle: OutPtr<RawHandle>,
 }
 
 impl Recording {
     /// The command-buffer, ready to take a command without properties.
-    pub fn open(&self) -> CLResult<Ref<CommandBuffer>> {
+    pub fn plain(&self) -> CLResult<Ref<CommandBuffer>> {
         let buffer = self.buffer()?;
         // > CL_INVALID_VALUE if values specified in properties are not valid.
         require(
-            self.properties
-                .properties_among(|_| false)
-                .is_some_and(|properties| properties.is_empty()),
+            self.properties.read_among(|_| false).is_known,
             ClError::INVALID_VALUE,
         )?;
         // > CL_INVALID_VALUE if mutable_handle is not NULL.
@@ -52,8 +50,8 @@ impl Recording {
     /// Index of the queue that the command is recorded to.
     pub fn queue(&self, buffer: &CommandBuffer) -> CLResult<usize> {
         // > CL_INVALID_COMMAND_QUEUE if either command_queue is NULL and command_buffer was created
-        // > with more than one queue, or command_queue is not NULL and not a command-queue listed >
-        // on command_buffer creation.
+        // > with more than one queue, or command_queue is not NULL and not a command-queue listed
+        // > on command_buffer creation.
         let mut queues = buffer.queues.iter();
         let index = match self.queue.is_null() {
             true => Some(0).filter(|_| queues.len() == 1),
@@ -63,16 +61,16 @@ impl Recording {
     }
 
     /// Where the command goes.
-    pub fn place(&self, buffer: &CommandBuffer) -> CLResult<RecordingSite> {
-        // > CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if sync_point_wait_list is NULL and >
-        // num_sync_points_in_wait_list is > 0, or sync_point_wait_list is not NULL and >
-        // num_sync_points_in_wait_list is 0, or if synchronization-point objects in >
-        // sync_point_wait_list are not valid synchronization-points.
+    pub fn site(&self, buffer: &CommandBuffer) -> CLResult<RecordingSite> {
+        // > CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if sync_point_wait_list is NULL and
+        // > num_sync_points_in_wait_list is > 0, or sync_point_wait_list is not NULL and
+        // > num_sync_points_in_wait_list is 0, or if synchronization-point objects in
+        // > sync_point_wait_list are not valid synchronization-points.
         require(
-            self.list.is_null() == (self.count == 0),
+            self.list.is_null_if_empty(),
             ClError::INVALID_SYNC_POINT_WAIT_LIST,
         )?;
-        let wait = self.list.array(self.count as usize).unwrap_or_default();
+        let wait = self.list.get()?.unwrap_or_default();
         buffer.runtime.check_sync_points(&wait)?;
         let queue = self.queue(buffer)?;
         Ok(RecordingSite { queue, wait })

@@ -10,7 +10,8 @@ use super::context::{Context, OfContext};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::InfoWriter;
-use crate::abi::pointers::{InPtr, RawHandle};
+use crate::abi::pointers::RawHandle;
+use crate::abi::property_list::{Pairs, PropertyList};
 
 /// `cl_sampler`
 pub struct Sampler {
@@ -56,19 +57,16 @@ fn finish(
 /// `clCreateSamplerWithProperties`
 pub fn create_with_properties(
     context: RawHandle,
-    properties: InPtr<cl_sampler_properties>,
+    list: PropertyList<Pairs<cl_sampler_properties>>,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     let mut state = SamplerState::default();
-    let pairs = properties.properties();
-    for (i, &(name, value)) in pairs.iter().enumerate() {
+    let list = list.read();
+    for (i, (name, value)) in list.pairs().enumerate() {
         // > CL_INVALID_VALUE if the property name in sampler_properties is not a supported property
         // > name, if the value specified for a supported property name is not valid, or if the same
         // > property name is specified more than once.
-        require(
-            pairs[..i].iter().all(|&(earlier, _)| earlier != name),
-            ClError::INVALID_VALUE,
-        )?;
+        require(list.is_first(i), ClError::INVALID_VALUE)?;
         // The bits of a floating-point number are in the lower half.
         let level = f32::from_bits(value as u32);
         let number = cl_uint::try_from(value).map_err(|_| ClError::INVALID_VALUE);
@@ -82,14 +80,7 @@ pub fn create_with_properties(
             _ => return Err(ClError::INVALID_VALUE),
         }
     }
-    let as_given = match properties.is_null() {
-        true => Vec::new(),
-        false => {
-            let flat = pairs.iter().flat_map(|&(name, value)| [name, value]);
-            flat.chain([0]).collect()
-        }
-    };
-    finish(context, state, as_given)
+    finish(context, state, list.as_given)
 }
 
 /// `clGetSamplerInfo`
@@ -106,8 +97,8 @@ pub fn get_info(sampler: RawHandle, name: cl_sampler_info, writer: InfoWriter) -
         CL_SAMPLER_LOD_MIN => writer.value(runtime.lod_bounds()[0].to_bits()),
         CL_SAMPLER_LOD_MAX => writer.value(runtime.lod_bounds()[1].to_bits()),
         // > If sampler was created using clCreateSampler, or if the properties argument specified
-        // > in clCreateSamplerWithProperties was NULL, the implementation must return >
-        // param_value_size_ret equal to 0.
+        // > in clCreateSamplerWithProperties was NULL, the implementation must return
+        // > param_value_size_ret equal to 0.
         CL_SAMPLER_PROPERTIES => writer.array(runtime.properties()),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),

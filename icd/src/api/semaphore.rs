@@ -15,7 +15,8 @@ use super::wait::Events;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::InfoWriter;
-use crate::abi::pointers::{InPtr, RawHandle};
+use crate::abi::pointers::{InList, InPtr, RawHandle};
+use crate::abi::property_list::{Property, PropertyList, SemaphoreProperties};
 
 /// `cl_semaphore_khr`
 pub struct Semaphore {
@@ -45,74 +46,71 @@ struct Wanted {
 
 impl Wanted {
     /// Reads a list of properties, some of which are followed by lists of their own.
-    fn read(list: InPtr<cl_semaphore_properties_khr>) -> CLResult<Wanted> {
+    fn read(list: PropertyList<SemaphoreProperties>) -> CLResult<Wanted> {
+        // > CL_INVALID_PROPERTY if a property name in sema_props is not a supported property name,
+        // > if the value specified for a supported property name is not valid, or if the same
+        // > property name is specified more than once.
+        let words = list.read();
+        require(words.is_known, ClError::INVALID_PROPERTY)?;
         let mut wanted = Wanted::default();
-        let mut values = list.values();
-        let mut next = || {
-            let value = values.next().unwrap_or_default();
-            wanted.as_given.push(value);
-            value
-        };
-        loop {
-            let name = next();
-            // > CL_INVALID_PROPERTY if a property name in sema_props is not a supported property >
-            // name, if the value specified for a supported property name is not valid, or if the >
-            // same property name is specified more than once.
-            match name as cl_semaphore_info_khr {
-                0 => return Ok(wanted),
-                _ if name > cl_properties::from(u32::MAX) => return Err(ClError::INVALID_PROPERTY),
-                CL_SEMAPHORE_TYPE_KHR if wanted.kind.is_none() => wanted.kind = Some(next()),
-                CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR if wanted.devices.is_none() => {
-                    let raws = std::iter::from_fn(|| Some(next()).filter(|&raw| raw != 0));
-                    let raws = raws.map(|raw| RawHandle::from_address(raw as usize));
+        for Property { name, values } in words.list {
+            match (name as cl_semaphore_info_khr, &values[..]) {
+                (CL_SEMAPHORE_TYPE_KHR, [kind]) if wanted.kind.is_none() => {
+                    wanted.kind = Some(*kind);
+                }
+                (CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, raws) if wanted.devices.is_none() => {
+                    let raws = raws
+                        .iter()
+                        .map(|&raw| RawHandle::from_address(raw as usize));
                     wanted.devices = Some(raws.collect());
                 }
-                EXPORTED_AS if wanted.exports.is_none() => {
-                    let kinds = std::iter::from_fn(|| Some(next()).filter(|&kind| kind != 0));
-                    wanted.exports = Some(kinds.collect());
+                (EXPORTED_AS, kinds) if wanted.exports.is_none() => {
+                    wanted.exports = Some(kinds.to_vec());
                 }
-                CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR if wanted.descriptor.is_none() => {
-                    wanted.descriptor = Some(next() as i32);
+                (CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR, [fd]) if wanted.descriptor.is_none() => {
+                    wanted.descriptor = Some(*fd as i32);
                 }
                 _ => return Err(ClError::INVALID_PROPERTY),
             }
         }
+        wanted.as_given = words.as_given;
+        Ok(wanted)
     }
 }
 
 /// `clCreateSemaphoreWithPropertiesKHR`
 pub fn create(
     context: RawHandle,
-    properties: InPtr<cl_semaphore_properties_khr>,
+    properties: PropertyList<SemaphoreProperties>,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if sema_props is NULL.
     require(!properties.is_null(), ClError::INVALID_VALUE)?;
     let wanted = Wanted::read(properties)?;
-    // > CL_INVALID_VALUE if sema_props do not specify <property, value> pairs for minimum set of >
-    // properties (i.e. CL_SEMAPHORE_TYPE_KHR) required for successful creation.
+    // > CL_INVALID_VALUE if sema_props do not specify <property, value> pairs for minimum set of
+    // > properties (i.e. CL_SEMAPHORE_TYPE_KHR) required for successful creation.
     let kind = wanted.kind.ok_or(ClError::INVALID_VALUE)?;
     require(
         kind == cl_properties::from(CL_SEMAPHORE_TYPE_BINARY_KHR),
         ClError::INVALID_PROPERTY,
     )?;
     let devices = match wanted.devices {
-        // > CL_INVALID_PROPERTY if context is a multiple device context and sema_props does not >
-        // specify CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR.
+        // > CL_INVALID_PROPERTY if context is a multiple device context and sema_props does not
+        // > specify CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR.
         None => {
             require(context.devices.len() == 1, ClError::INVALID_PROPERTY)?;
             context.devices.clone()
         }
-        // > CL_INVALID_DEVICE if CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR is specified as part of >
-        // sema_props, but it does not identify exactly one valid device, or if a device >
-        // identified by it is not one of the devices within context.
+        // > CL_INVALID_DEVICE if CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR is specified as part of
+        // > sema_props, but it does not identify exactly one valid device, or if a device
+        // > identified by it is not one of the devices within context.
         Some(raws) => {
             require(raws.len() == 1, ClError::INVALID_DEVICE)?;
             vec![context.device(raws[0])?]
         }
     };
-    // > CL_INVALID_VALUE if more than one semaphore handle type is specified in the >
-    // CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR list.
+    // > CL_INVALID_VALUE if more than one semaphore handle type is specified in the
+    // > CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR list.
     let exports = wanted.exports.unwrap_or_default();
     require(exports.len() <= 1, ClError::INVALID_VALUE)?;
     let known = |kind: &u64| {
@@ -121,8 +119,8 @@ pub fn create(
             .any(|&one| u64::from(one) == *kind)
     };
     require(exports.iter().all(known), ClError::INVALID_PROPERTY)?;
-    // > CL_INVALID_OPERATION if props_list specifies a cl_external_semaphore_handle_type_khr >
-    // followed by a handle as well as CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR.
+    // > CL_INVALID_OPERATION if props_list specifies a cl_external_semaphore_handle_type_khr
+    // > followed by a handle as well as CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR.
     let runtime = match (wanted.descriptor, exports.is_empty()) {
         (Some(_), false) => return Err(ClError::INVALID_OPERATION),
         (Some(fd), true) => RuntimeSemaphore::imported(&context.runtime, fd)?,
@@ -171,8 +169,8 @@ pub fn get_handle(
     writer: InfoWriter,
 ) -> CLResult<()> {
     let semaphore = Semaphore::from_raw(semaphore)?;
-    // > CL_INVALID_DEVICE if device is not a valid device, or if sema_object belongs to a context >
-    // that is not associated with device, or if sema_object can not be shared with device.
+    // > CL_INVALID_DEVICE if device is not a valid device, or if sema_object belongs to a context
+    // > that is not associated with device, or if sema_object can not be shared with device.
     let device = semaphore.context.device(device)?;
     require(
         semaphore
@@ -181,8 +179,8 @@ pub fn get_handle(
             .any(|one| Arc::ptr_eq(one, &device)),
         ClError::INVALID_DEVICE,
     )?;
-    // > CL_INVALID_VALUE if the requested external semaphore handle type was not specified when >
-    // sema_object was created.
+    // > CL_INVALID_VALUE if the requested external semaphore handle type was not specified when
+    // > sema_object was created.
     require(semaphore.exports.contains(&kind), ClError::INVALID_VALUE)?;
     // A descriptor is made only for a caller that takes it.
     match writer.takes::<i32>() {
@@ -194,20 +192,17 @@ pub fn get_handle(
 /// The queue and the semaphores of a command. No semaphore takes a payload.
 fn queue_and_semaphores(
     queue: RawHandle,
-    count: cl_uint,
-    semaphores: InPtr<RawHandle>,
+    semaphores: InList<RawHandle>,
 ) -> CLResult<(Ref<Queue>, Vec<Arc<RuntimeSemaphore>>)> {
     let queue = Queue::usable(queue)?;
     // > CL_INVALID_VALUE if num_sema_objects is 0.
-    require(count != 0, ClError::INVALID_VALUE)?;
-    // > CL_INVALID_SEMAPHORE_KHR if any of the semaphore objects specified by sema_objects is not >
-    // valid.
-    let raws = semaphores
-        .array(count as usize)
-        .ok_or(ClError::INVALID_SEMAPHORE)?;
+    require(semaphores.count() != 0, ClError::INVALID_VALUE)?;
+    // > CL_INVALID_SEMAPHORE_KHR if any of the semaphore objects specified by sema_objects is not
+    // > valid.
+    let raws = semaphores.get()?.ok_or(ClError::INVALID_SEMAPHORE)?;
     let semaphores = Semaphore::from_raws(&raws)?;
-    // > CL_INVALID_CONTEXT if the context associated with command_queue and any of the semaphore >
-    // objects in sema_objects are not the same.
+    // > CL_INVALID_CONTEXT if the context associated with command_queue and any of the semaphore
+    // > objects in sema_objects are not the same.
     require(
         semaphores
             .iter()
@@ -225,24 +220,22 @@ fn queue_and_semaphores(
 /// `clEnqueueWaitSemaphoresKHR`
 pub fn enqueue_wait(
     queue: RawHandle,
-    count: cl_uint,
-    semaphores: InPtr<RawHandle>,
+    semaphores: InList<RawHandle>,
     _payloads: InPtr<cl_semaphore_payload_khr>,
     events: Events,
 ) -> CLResult<()> {
-    let (queue, semaphores) = queue_and_semaphores(queue, count, semaphores)?;
+    let (queue, semaphores) = queue_and_semaphores(queue, semaphores)?;
     events.enqueue(&queue, |wait| queue.runtime.enqueue_wait(&semaphores, wait))
 }
 
 /// `clEnqueueSignalSemaphoresKHR`
 pub fn enqueue_signal(
     queue: RawHandle,
-    count: cl_uint,
-    semaphores: InPtr<RawHandle>,
+    semaphores: InList<RawHandle>,
     _payloads: InPtr<cl_semaphore_payload_khr>,
     events: Events,
 ) -> CLResult<()> {
-    let (queue, semaphores) = queue_and_semaphores(queue, count, semaphores)?;
+    let (queue, semaphores) = queue_and_semaphores(queue, semaphores)?;
     events.enqueue(&queue, |wait| {
         queue.runtime.enqueue_signal(&semaphores, wait)
     })

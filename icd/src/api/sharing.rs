@@ -15,7 +15,7 @@ use super::wait::Events;
 use crate::abi::error::{CLResult, ClError};
 use crate::abi::handle::Object;
 use crate::abi::info::InfoWriter;
-use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
+use crate::abi::pointers::{InList, InPtr, OutPtr, RawHandle};
 
 /// > CL_INVALID_CONTEXT if context is not a valid context or was not created from a GL context.
 fn not_shared<T>(context: RawHandle) -> CLResult<T> {
@@ -82,12 +82,10 @@ pub fn get_gl_context_info(
 /// The acquire and release commands of OpenGL and EGL sharing.
 pub fn acquire_or_release(
     queue: RawHandle,
-    num_objects: cl_uint,
-    mem_objects: InPtr<RawHandle>,
+    _mem_objects: InList<RawHandle>,
     _events: Events,
 ) -> CLResult<()> {
     Queue::usable(queue)?;
-    let _ = (num_objects, mem_objects);
     // > CL_INVALID_CONTEXT if context associated with command_queue was not created from an OpenGL
     // > context.
     Err(ClError::INVALID_CONTEXT)

@@ -9,10 +9,10 @@ use opencl_sys::*;
 use super::device::Device;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref};
-use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
-
-/// As the header has it, and as its first version had it, in 32 bits.
-const NAMES_END: [cl_device_partition_property_ext; 2] = [u64::MAX, u32::MAX as u64];
+use crate::abi::pointers::{OutList, OutPtr, RawHandle};
+use crate::abi::property_list::{
+    Layout, NAMES_END, PartitionProperties, PartitionPropertiesExt, PropertyList,
+};
 
 /// The domains of `cl_ext_device_fission` and of the core.
 const DOMAINS: [(u32, u64); 6] = [
@@ -42,28 +42,26 @@ const DOMAINS: [(u32, u64); 6] = [
 /// `clCreateSubDevices`
 pub fn create(
     device: RawHandle,
-    properties: InPtr<cl_device_partition_property>,
-    num_devices: cl_uint,
-    out: OutPtr<RawHandle>,
+    properties: PropertyList<PartitionProperties>,
+    out: OutList<RawHandle>,
     num_devices_ret: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     let device = Device::from_raw(device)?;
     let how = read(properties)?;
-    hand_out(&device, &how, num_devices, out, num_devices_ret)
+    hand_out(&device, &how, out, num_devices_ret)
 }
 
 /// `clCreateSubDevicesEXT`
 pub fn create_ext(
     device: RawHandle,
-    properties: InPtr<cl_device_partition_property_ext>,
-    num_entries: cl_uint,
-    out: OutPtr<RawHandle>,
+    properties: PropertyList<PartitionPropertiesExt>,
+    out: OutList<RawHandle>,
     num_devices: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     let device = Device::from_raw(device)?;
     let how = read_ext(properties)?;
     // The extension has codes of its own.
-    hand_out(&device, &how, num_entries, out, num_devices).map_err(|error| match error {
+    hand_out(&device, &how, out, num_devices).map_err(|error| match error {
         ClError::DEVICE_PARTITION_FAILED => ClError(CL_DEVICE_PARTITION_FAILED_EXT),
         ClError::INVALID_DEVICE_PARTITION_COUNT => ClError(CL_INVALID_PARTITION_COUNT_EXT),
         ClError::INVALID_VALUE if matches!(how, Partition::ByNames(_)) => {
@@ -76,15 +74,14 @@ pub fn create_ext(
 fn hand_out(
     device: &Ref<Device>,
     how: &Partition,
-    entries: cl_uint,
-    out: OutPtr<RawHandle>,
+    out: OutList<RawHandle>,
     count: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     let parts = device.runtime.partition(how)?;
-    // > CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of >
-    // sub-devices created by the partition scheme.
+    // > CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of
+    // > sub-devices created by the partition scheme.
     require(
-        out.is_null() || parts.len() <= entries as usize,
+        out.is_null() || parts.len() <= out.count(),
         ClError::INVALID_VALUE,
     )?;
     count.set(parts.len() as cl_uint);
@@ -97,32 +94,25 @@ fn hand_out(
                 Handle::new(Device { runtime, parent }).raw()
             })
             .collect();
-        out.set_all(&handles);
+        out.set(&handles);
     }
     Ok(())
 }
 
 /// Reads a partition. Errors: `CL_INVALID_VALUE`, `CL_INVALID_DEVICE_PARTITION_COUNT` (a negative
 /// count).
-fn read(properties: InPtr<cl_device_partition_property>) -> CLResult<Partition> {
+fn read(properties: PropertyList<PartitionProperties>) -> CLResult<Partition> {
     // > CL_INVALID_VALUE if values specified in properties are not valid or if values specified in
     // > properties are valid but not supported by the device.
-    let name = properties.get().ok_or(ClError::INVALID_VALUE)?;
-    match name {
+    let first = properties.first().ok_or(ClError::INVALID_VALUE)?;
+    match first.name {
         CL_DEVICE_PARTITION_EQUALLY => {
-            let each = single(properties)?;
-            let each = u32::try_from(each).map_err(|_| ClError::INVALID_VALUE)?;
+            let each = u32::try_from(single(properties)?).map_err(|_| ClError::INVALID_VALUE)?;
             Ok(Partition::Equally(each))
         }
         CL_DEVICE_PARTITION_BY_COUNTS => {
-            let counts = list(properties, &[CL_DEVICE_PARTITION_BY_COUNTS_LIST_END]);
-            let counts: Option<Vec<u32>> = counts
-                .into_iter()
-                .map(|count| u32::try_from(count).ok())
-                .collect();
-            counts
-                .map(Partition::ByCounts)
-                .ok_or(ClError::INVALID_DEVICE_PARTITION_COUNT)
+            let error = ClError::INVALID_DEVICE_PARTITION_COUNT;
+            Ok(Partition::ByCounts(small(first.values, error)?))
         }
         CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN => {
             Ok(Partition::ByAffinityDomain(single(properties)? as u64))
@@ -131,40 +121,21 @@ fn read(properties: InPtr<cl_device_partition_property>) -> CLResult<Partition> 
     }
 }
 
-/// The value of the only property of a list.
-fn single<T: Copy + Default + PartialEq>(properties: InPtr<T>) -> CLResult<T> {
-    match properties.properties().as_slice() {
-        [(_, value)] => Ok(*value),
-        _ => Err(ClError::INVALID_VALUE),
-    }
-}
-
-/// What comes after a list's first value, up to one of `ends`.
-fn list<T: Copy + PartialEq>(properties: InPtr<T>, ends: &[T]) -> Vec<T> {
-    let values = properties.values().skip(1);
-    values.take_while(|value| !ends.contains(value)).collect()
-}
-
-fn read_ext(properties: InPtr<cl_device_partition_property_ext>) -> CLResult<Partition> {
-    let name = properties.get().ok_or(ClError::INVALID_VALUE)?;
-    let small = |values: Vec<u64>, error: ClError| -> CLResult<Vec<u32>> {
-        let small = values.into_iter().map(u32::try_from);
-        small.collect::<Result<_, _>>().map_err(|_| error)
-    };
-    match name {
+/// As [`read`], with errors of the extension's own.
+fn read_ext(properties: PropertyList<PartitionPropertiesExt>) -> CLResult<Partition> {
+    let first = properties.first().ok_or(ClError::INVALID_VALUE)?;
+    match first.name {
         CL_DEVICE_PARTITION_EQUALLY_EXT => {
             let each = u32::try_from(single(properties)?).map_err(|_| ClError::INVALID_VALUE)?;
             Ok(Partition::Equally(each))
         }
         CL_DEVICE_PARTITION_BY_COUNTS_EXT => {
-            let counts = list(properties, &[CL_PARTITION_BY_COUNTS_LIST_END_EXT]);
             let error = ClError(CL_INVALID_PARTITION_COUNT_EXT);
-            Ok(Partition::ByCounts(small(counts, error)?))
+            Ok(Partition::ByCounts(small(first.values, error)?))
         }
         CL_DEVICE_PARTITION_BY_NAMES_EXT => {
-            let names = list(properties, &NAMES_END);
             let error = ClError(CL_INVALID_PARTITION_NAME_EXT);
-            Ok(Partition::ByNames(small(names, error)?))
+            Ok(Partition::ByNames(small(first.values, error)?))
         }
         CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN_EXT => {
             let domain = single(properties)?;
@@ -174,6 +145,21 @@ fn read_ext(properties: InPtr<cl_device_partition_property_ext>) -> CLResult<Par
         }
         _ => Err(ClError::INVALID_VALUE),
     }
+}
+
+/// The value of the only property of a list.
+fn single<L: Layout>(properties: PropertyList<L>) -> CLResult<L::Word> {
+    let properties = properties.read();
+    match (&properties.list[..], properties.is_known) {
+        ([only], true) => Ok(only.values[0]),
+        _ => Err(ClError::INVALID_VALUE),
+    }
+}
+
+/// Numbers that fit, or an error.
+fn small<T: TryInto<u32>>(values: Vec<T>, error: ClError) -> CLResult<Vec<u32>> {
+    let small = values.into_iter().map(T::try_into);
+    small.collect::<Result<_, _>>().map_err(|_| error)
 }
 
 impl Device {

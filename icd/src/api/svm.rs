@@ -2,16 +2,18 @@
 
 use std::ffi::c_void;
 
+use brolga_runtime::{HostPtr, SvmCopy, SvmFill};
 use opencl_sys::*;
 
 use super::context::{Context, OfContext};
+use super::place::{OpenPlace, Place};
 use super::queue::Queue;
-use super::transfer::pattern;
-use super::wait::Events;
+use super::transfer;
+use super::wait::{Events, Submission};
 use crate::abi::callback::{self, SvmFreeNotify};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Object;
-use crate::abi::pointers::{InPtr, OutPtr, RawHandle, UserData};
+use crate::abi::pointers::{InList, OutPtr, RawHandle, UserData};
 
 /// `clSVMAlloc`: every error is a null pointer.
 pub fn alloc(
@@ -38,8 +40,7 @@ pub fn free(context: RawHandle, pointer: OutPtr<c_void>) -> CLResult<()> {
 /// `clEnqueueSVMFree`
 pub fn enqueue_free(
     queue: RawHandle,
-    num_pointers: cl_uint,
-    pointers: InPtr<*mut c_void>,
+    pointers: InList<*mut c_void>,
     notify: SvmFreeNotify,
     user_data: UserData,
     events: Events,
@@ -47,11 +48,8 @@ pub fn enqueue_free(
     let queue = Queue::usable(queue)?;
     // > CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers
     // > is NULL and num_svm_pointers is not 0.
-    require(
-        pointers.is_null() == (num_pointers == 0),
-        ClError::INVALID_VALUE,
-    )?;
-    let pointers = pointers.host_ptrs(num_pointers as usize);
+    require(pointers.is_null_if_empty(), ClError::INVALID_VALUE)?;
+    let pointers = pointers.host_ptrs()?;
     events.enqueue(&queue, |wait| {
         let notify = notify.map(|notify| callback::on_svm_free(notify, queue.raw(), user_data));
         queue.runtime.enqueue_svm_free(pointers, notify, wait)
@@ -60,47 +58,51 @@ pub fn enqueue_free(
 
 /// `clEnqueueSVMMemcpy`
 pub fn memcpy(
-    queue: RawHandle,
+    submission: Submission,
     blocking: cl_bool,
-    destination: OutPtr<c_void>,
-    source: InPtr<c_void>,
+    destination: HostPtr,
+    source: HostPtr,
     size: usize,
-    events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    events.enqueue(&queue, |wait| {
-        // > CL_INVALID_VALUE if dst_ptr is NULL or src_ptr is NULL and size is non-zero. >
-        // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an >
-        // overlapping copy.
-        queue.runtime.enqueue_svm_memcpy(
-            blocking != CL_FALSE,
-            destination.host_ptr(),
-            source.host_ptr(),
-            size,
-            wait,
-        )
-    })
+    let queue = Queue::usable(submission.queue)?;
+    let copy = SvmCopy {
+        destination,
+        source,
+        size,
+    };
+    submission.submit(&queue, blocking, copy)
 }
 
-/// `clEnqueueSVMMemFill`
-pub fn mem_fill(
-    queue: RawHandle,
-    destination: OutPtr<c_void>,
-    pattern_pointer: InPtr<c_void>,
-    pattern_size: usize,
+/// `clCommandSVMMemcpyKHR`
+pub fn record_memcpy(
+    place: impl Place,
+    destination: HostPtr,
+    source: HostPtr,
     size: usize,
-    events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    events.enqueue(&queue, |wait| {
-        // > CL_INVALID_VALUE if svm_ptr is NULL and size is non-zero.
-        let pattern = pattern(pattern_pointer, pattern_size)?;
-        // > CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes, or size is not a >
-        // multiple of pattern_size.
-        queue
-            .runtime
-            .enqueue_svm_fill(destination.host_ptr(), &pattern, size, wait)
-    })
+    let copy = SvmCopy {
+        destination,
+        source,
+        size,
+    };
+    place.open()?.take(|| Ok(copy))
+}
+
+/// `clEnqueueSVMMemFill`, `clCommandSVMMemFillKHR`
+pub fn mem_fill(
+    place: impl Place,
+    destination: HostPtr,
+    pattern: InList<u8>,
+    size: usize,
+) -> CLResult<()> {
+    let fill = || {
+        Ok(SvmFill {
+            destination,
+            pattern: transfer::pattern(pattern)?,
+            size,
+        })
+    };
+    place.open()?.take(fill)
 }
 
 /// `clEnqueueSVMMap`
@@ -108,37 +110,31 @@ pub fn map(
     queue: RawHandle,
     blocking: cl_bool,
     flags: cl_map_flags,
-    pointer: OutPtr<c_void>,
+    pointer: HostPtr,
     size: usize,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| {
-        // > CL_INVALID_VALUE if svm_ptr is NULL, if size is zero, or if values specified in >
-        // map_flags are not valid.
-        require(!pointer.is_null() && size != 0, ClError::INVALID_VALUE)?;
         queue
             .runtime
-            .enqueue_svm_map(blocking != CL_FALSE, flags, pointer.host_ptr(), size, wait)
+            .enqueue_svm_map(blocking != CL_FALSE, flags, pointer, size, wait)
     })
 }
 
 /// `clEnqueueSVMUnmap`
-pub fn unmap(queue: RawHandle, pointer: OutPtr<c_void>, events: Events) -> CLResult<()> {
+pub fn unmap(queue: RawHandle, pointer: HostPtr, events: Events) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| {
-        // > CL_INVALID_VALUE if svm_ptr is NULL.
-        require(!pointer.is_null(), ClError::INVALID_VALUE)?;
-        queue.runtime.enqueue_svm_unmap(pointer.host_ptr(), wait)
+        queue.runtime.enqueue_svm_unmap(pointer, wait)
     })
 }
 
 /// `clEnqueueSVMMigrateMem`
 pub fn migrate(
     queue: RawHandle,
-    num_pointers: cl_uint,
-    pointers: InPtr<*const c_void>,
-    sizes: InPtr<usize>,
+    pointers: InList<*const c_void>,
+    sizes: InList<usize>,
     flags: cl_mem_migration_flags,
     events: Events,
 ) -> CLResult<()> {
@@ -146,15 +142,13 @@ pub fn migrate(
     events.enqueue(&queue, |wait| {
         // > CL_INVALID_VALUE if num_svm_pointers is zero or svm_pointers is NULL.
         require(
-            num_pointers != 0 && !pointers.is_null(),
+            pointers.count() != 0 && !pointers.is_null(),
             ClError::INVALID_VALUE,
         )?;
-        let count = num_pointers as usize;
-        let pointers = pointers.host_ptrs(count);
         // > If sizes is NULL, or sizes[i] is zero, the entire allocation is migrated.
-        let sizes = sizes.array(count).unwrap_or_else(|| vec![0; count]);
+        let sizes = sizes.get()?.unwrap_or_default();
         queue
             .runtime
-            .enqueue_svm_migrate(&pointers, &sizes, flags, wait)
+            .enqueue_svm_migrate(&pointers.host_ptrs()?, &sizes, flags, wait)
     })
 }

@@ -3,17 +3,19 @@
 
 use std::ffi::c_void;
 
-use brolga_runtime::memory::origin::SvmProperties;
+use brolga_runtime::HostPtr;
+use brolga_runtime::storage::origin::SvmProperties;
 use opencl_sys::*;
 
 use super::context::{Context, OfContext};
 use super::queue::Queue;
 use super::svm::memcpy;
-use super::wait::Events;
+use super::wait::Submission;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
 use crate::abi::info::InfoWriter;
 use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
+use crate::abi::property_list::{Pairs, PropertyList};
 
 /// `CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR`, which the headers do not have yet.
 pub const CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR: cl_device_info = 0x1078;
@@ -24,21 +26,18 @@ const NO_TYPE: cl_uint = cl_uint::MAX;
 /// The properties of an allocation; what their values are good for the runtime checks.
 fn properties(
     context: &Ref<Context>,
-    given: InPtr<cl_svm_alloc_properties_khr>,
+    given: PropertyList<Pairs<cl_svm_alloc_properties_khr>>,
 ) -> CLResult<SvmProperties> {
-    let pairs = given.properties();
+    let given = given.read();
     let mut properties = SvmProperties::default();
-    for (i, &(name, value)) in pairs.iter().enumerate() {
+    for (i, (name, value)) in given.pairs().enumerate() {
         // > CL_INVALID_PROPERTY if a memory property name in properties is not a supported property
         // > name, if the value specified for a supported property name is not valid, or if the same
         // > property name is specified more than once.
-        require(
-            pairs[..i].iter().all(|&(earlier, _)| earlier != name),
-            ClError::INVALID_PROPERTY,
-        )?;
+        require(given.is_first(i), ClError::INVALID_PROPERTY)?;
         match name {
-            // > The default value is NULL, which indicates that the allocation is not associated >
-            // with a specific device handle.
+            // > The default value is NULL, which indicates that the allocation is not associated
+            // > with a specific device handle.
             CL_SVM_ALLOC_ASSOCIATED_DEVICE_HANDLE_KHR if value == 0 => {}
             CL_SVM_ALLOC_ASSOCIATED_DEVICE_HANDLE_KHR => {
                 let device = context
@@ -51,20 +50,14 @@ fn properties(
             _ => return Err(ClError::INVALID_PROPERTY),
         }
     }
-    if !given.is_null() {
-        properties.list = pairs
-            .iter()
-            .flat_map(|&(name, value)| [name, value])
-            .collect();
-        properties.list.push(0);
-    }
+    properties.list = given.as_given;
     Ok(properties)
 }
 
 /// `clSVMAllocWithPropertiesKHR`
 pub fn alloc(
     context: RawHandle,
-    given: InPtr<cl_svm_alloc_properties_khr>,
+    given: PropertyList<Pairs<cl_svm_alloc_properties_khr>>,
     type_index: cl_uint,
     size: usize,
 ) -> CLResult<*mut c_void> {
@@ -79,17 +72,14 @@ pub fn alloc(
 /// `clSVMFreeWithPropertiesKHR`
 pub fn free(
     context: RawHandle,
-    properties: InPtr<cl_svm_free_properties_khr>,
+    properties: PropertyList<Pairs<cl_svm_free_properties_khr>>,
     flags: cl_svm_free_flags_khr,
     pointer: OutPtr<c_void>,
 ) -> CLResult<()> {
     let context = Context::from_raw(context)?;
-    // > CL_INVALID_PROPERTY if a memory property name in properties is not a supported property >
-    // name. This extension does not define any free properties.
-    require(
-        properties.properties().is_empty(),
-        ClError::INVALID_PROPERTY,
-    )?;
+    // > CL_INVALID_PROPERTY if a memory property name in properties is not a supported property
+    // > name. This extension does not define any free properties.
+    require(properties.read().list.is_empty(), ClError::INVALID_PROPERTY)?;
     // > CL_INVALID_VALUE if flags contains an invalid SVM free flag. This extension does not define
     // > any free flags.
     require(flags == 0, ClError::INVALID_VALUE)?;
@@ -109,8 +99,9 @@ pub fn get_info(
     writer: InfoWriter,
 ) -> CLResult<()> {
     let context = Context::from_raw(context)?;
-    // > CL_INVALID_DEVICE if device is not a valid device, or if device is not associated with >
-    // context. All devices have the same capabilities.
+    // > CL_INVALID_DEVICE if device is not a valid device, or if device is not associated with
+    // > context.
+    // All devices have the same capabilities.
     if !device.is_null() {
         context.device(device)?;
     }
@@ -147,7 +138,7 @@ pub fn get_suggested_type(
     context: RawHandle,
     required: cl_svm_capabilities_khr,
     desired: cl_svm_capabilities_khr,
-    given: InPtr<cl_svm_alloc_properties_khr>,
+    given: PropertyList<Pairs<cl_svm_alloc_properties_khr>>,
     size: usize,
     suggestion: OutPtr<cl_uint>,
 ) -> CLResult<()> {
@@ -166,21 +157,17 @@ pub fn get_suggested_type(
 
 /// `clEnqueueSVMMemcpyWithPropertiesKHR`
 pub fn memcpy_with_properties(
-    queue: RawHandle,
-    properties: InPtr<cl_properties>,
+    submission: Submission,
+    properties: PropertyList<Pairs<cl_properties>>,
     blocking: cl_bool,
-    destination: OutPtr<c_void>,
-    source: InPtr<c_void>,
+    destination: HostPtr,
+    source: HostPtr,
     size: usize,
-    events: Events,
 ) -> CLResult<()> {
-    // > Any of the errors for clEnqueueSVMMemcpy. > CL_INVALID_PROPERTY if a property name in
-    // properties is not a supported property name. This > extension does not define any optional
-    // SVM memory copy properties.
-    Queue::usable(queue)?;
-    require(
-        properties.properties().is_empty(),
-        ClError::INVALID_PROPERTY,
-    )?;
-    memcpy(queue, blocking, destination, source, size, events)
+    // > Any of the errors for clEnqueueSVMMemcpy.
+    // > CL_INVALID_PROPERTY if a property name in properties is not a supported property name. This
+    // > extension does not define any optional SVM memory copy properties.
+    Queue::usable(submission.queue)?;
+    require(properties.read().list.is_empty(), ClError::INVALID_PROPERTY)?;
+    memcpy(submission, blocking, destination, source, size)
 }

@@ -2,24 +2,26 @@
 
 use std::ffi::c_void;
 
-use brolga_runtime::memory::origin::UsmKind;
+use brolga_runtime::storage::origin::UsmKind;
+use brolga_runtime::{HostPtr, Pattern, UsmCopy, UsmFill};
 use opencl_sys::*;
 
 use super::context::{Context, OfContext};
 use super::queue::Queue;
-use super::transfer::pattern;
-use super::wait::Events;
+use super::transfer;
+use super::wait::{Events, Submission};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
 use crate::abi::info::InfoWriter;
-use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
+use crate::abi::pointers::{InList, InPtr, OutPtr, RawHandle};
+use crate::abi::property_list::{Pairs, PropertyList};
 
 /// Properties and sizes are checked by the runtime, in the order of the specification's list.
 fn allocate(
     context: &Ref<Context>,
     kind: UsmKind,
     device: RawHandle,
-    properties: InPtr<cl_mem_properties_intel>,
+    properties: PropertyList<Pairs<cl_mem_properties_intel>>,
     size: usize,
     alignment: cl_uint,
 ) -> CLResult<*mut c_void> {
@@ -37,7 +39,7 @@ fn allocate(
     let pointer = context.runtime.usm_alloc(
         kind,
         device.as_ref().map(|device| &device.runtime),
-        &properties.properties(),
+        &properties.read().pairs().collect::<Vec<_>>(),
         size,
         alignment as usize,
     )?;
@@ -47,7 +49,7 @@ fn allocate(
 /// `clHostMemAllocINTEL`
 pub fn alloc_host(
     context: RawHandle,
-    properties: InPtr<cl_mem_properties_intel>,
+    properties: PropertyList<Pairs<cl_mem_properties_intel>>,
     size: usize,
     alignment: cl_uint,
 ) -> CLResult<*mut c_void> {
@@ -60,7 +62,7 @@ pub fn alloc_host(
 pub fn alloc_device(
     context: RawHandle,
     device: RawHandle,
-    properties: InPtr<cl_mem_properties_intel>,
+    properties: PropertyList<Pairs<cl_mem_properties_intel>>,
     size: usize,
     alignment: cl_uint,
 ) -> CLResult<*mut c_void> {
@@ -79,7 +81,7 @@ pub fn alloc_device(
 pub fn alloc_shared(
     context: RawHandle,
     device: RawHandle,
-    properties: InPtr<cl_mem_properties_intel>,
+    properties: PropertyList<Pairs<cl_mem_properties_intel>>,
     size: usize,
     alignment: cl_uint,
 ) -> CLResult<*mut c_void> {
@@ -149,102 +151,91 @@ pub fn get_info(
     }
 }
 
+/// Enqueues a fill.
+fn enqueue_fill(
+    submission: Submission,
+    destination: HostPtr,
+    pattern: impl FnOnce() -> CLResult<Pattern>,
+    size: usize,
+) -> CLResult<()> {
+    let queue = Queue::usable(submission.queue)?;
+    submission.events.enqueue(&queue, |wait| {
+        let fill = UsmFill {
+            destination,
+            pattern: pattern()?,
+            size,
+        };
+        queue.runtime.submit(fill, wait)
+    })
+}
+
 /// `clEnqueueMemFillINTEL`
 pub fn fill(
-    queue: RawHandle,
-    destination: OutPtr<c_void>,
-    pattern_pointer: InPtr<c_void>,
-    pattern_size: usize,
+    submission: Submission,
+    destination: HostPtr,
+    pattern: InList<u8>,
     size: usize,
-    events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    events.enqueue(&queue, |wait| {
-        // > CL_INVALID_VALUE if dst_ptr is NULL, or if dst_ptr is not aligned to pattern_size >
-        // bytes. > CL_INVALID_VALUE if pattern is NULL. > CL_INVALID_VALUE if pattern_size is not a
-        // power of two or is greater than the size of > the largest integer or floating-point
-        // vector data type supported by the device > associated with command_queue. >
-        // CL_INVALID_VALUE if size is not a multiple of pattern_size.
-        let pattern = pattern(pattern_pointer, pattern_size)?;
-        queue
-            .runtime
-            .enqueue_usm_fill(destination.host_ptr(), &pattern, size, wait)
-    })
+    // > CL_INVALID_VALUE if pattern is NULL.
+    // > CL_INVALID_VALUE if pattern_size is not a power of two or is greater than the size of the
+    // > largest integer or floating-point vector data type supported by the device associated with
+    // > command_queue.
+    let pattern = || transfer::pattern(pattern);
+    enqueue_fill(submission, destination, pattern, size)
 }
 
 /// `clEnqueueMemsetINTEL`, which `clEnqueueMemFillINTEL` replaced: a fill with one byte.
 pub fn set(
-    queue: RawHandle,
-    destination: OutPtr<c_void>,
+    submission: Submission,
+    destination: HostPtr,
     value: cl_int,
     size: usize,
-    events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    events.enqueue(&queue, |wait| {
-        queue
-            .runtime
-            .enqueue_usm_fill(destination.host_ptr(), &[value as u8], size, wait)
-    })
+    let pattern = || Ok(Pattern::byte(value as u8));
+    enqueue_fill(submission, destination, pattern, size)
 }
 
 /// `clEnqueueMemcpyINTEL`
 pub fn memcpy(
-    queue: RawHandle,
+    submission: Submission,
     blocking: cl_bool,
-    destination: OutPtr<c_void>,
-    source: InPtr<c_void>,
+    destination: HostPtr,
+    source: HostPtr,
     size: usize,
-    events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    events.enqueue(&queue, |wait| {
-        // > CL_INVALID_VALUE if either dst_ptr or src_ptr are NULL. > CL_MEM_COPY_OVERLAP if the
-        // values specified for dst_ptr, src_ptr and size result in an > overlapping copy.
-        queue.runtime.enqueue_usm_memcpy(
-            blocking != CL_FALSE,
-            destination.host_ptr(),
-            source.host_ptr(),
-            size,
-            wait,
-        )
-    })
+    let queue = Queue::usable(submission.queue)?;
+    let copy = UsmCopy {
+        destination,
+        source,
+        size,
+    };
+    submission.submit(&queue, blocking, copy)
 }
 
-/// `clEnqueueMigrateMemINTEL`
+/// `clEnqueueMigrateMemINTEL`. No size is wrong: "the memory range may be expanded".
 pub fn migrate(
     queue: RawHandle,
-    pointer: InPtr<c_void>,
-    size: usize,
+    pointer: HostPtr,
+    _size: usize,
     flags: cl_mem_migration_flags,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| {
-        // No size is wrong: "the memory range may be expanded".
-        let _ = size;
-        // > CL_INVALID_VALUE if flags is not a supported combination of memory migration flags.
-        queue
-            .runtime
-            .enqueue_usm_migrate(pointer.host_ptr(), flags, wait)
+        queue.runtime.enqueue_usm_migrate(pointer, flags, wait)
     })
 }
 
 /// `clEnqueueMemAdviseINTEL`
 pub fn advise(
     queue: RawHandle,
-    pointer: InPtr<c_void>,
-    size: usize,
+    pointer: HostPtr,
+    _size: usize,
     advice: cl_mem_advice_intel,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| {
-        let _ = size;
-        // > CL_INVALID_VALUE if advice is not supported advice for the device associated with >
-        // command_queue.
-        queue
-            .runtime
-            .enqueue_usm_advise(pointer.host_ptr(), advice, wait)
+        queue.runtime.enqueue_usm_advise(pointer, advice, wait)
     })
 }

@@ -3,92 +3,75 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
-use brolga_runtime::{Event as RuntimeEvent, HostPtr, Queue as RuntimeQueue, VariableRegion};
+use brolga_runtime::{Direction, HostPtr, HostVariable};
 use opencl_sys::*;
 
 use super::context::OfContext;
 use super::device::Device;
 use super::program::Program;
 use super::queue::Queue;
-use super::wait::Events;
+use super::wait::Submission;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Object;
 use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
-/// The runtime's read or write.
-type Access = fn(
-    &Arc<RuntimeQueue>,
-    VariableRegion<'_>,
-    bool,
-    HostPtr,
-    &[Arc<RuntimeEvent>],
-) -> CLResult<Arc<RuntimeEvent>>;
-
 /// What both commands do.
 fn enqueue(
-    access: Access,
-    queue: RawHandle,
+    direction: Direction,
+    submission: Submission,
     program: RawHandle,
     name: InPtr<c_char>,
     blocking: cl_bool,
     size: usize,
     offset: usize,
     host: HostPtr,
-    events: Events,
 ) -> CLResult<()> {
     // > CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue.
-    let queue = Queue::usable(queue)?;
-    require(
-        !queue.runtime.is_on_device(),
-        ClError::INVALID_COMMAND_QUEUE,
-    )?;
+    let queue = Queue::usable(submission.queue)?;
     // > CL_INVALID_PROGRAM if program is not a valid program object.
     let program = Program::from_raw(program)?;
     // > CL_INVALID_VALUE if name or ptr are NULL.
     let name = name.string().ok_or(ClError::INVALID_VALUE)?;
-    require(!host.is_null(), ClError::INVALID_VALUE)?;
-    let region = VariableRegion {
+    let access = HostVariable {
+        direction,
         program: &program.runtime,
         name: &String::from_utf8_lossy(&name),
         offset,
         size,
+        host,
     };
-    events.enqueue(&queue, |wait| {
-        access(&queue.runtime, region, blocking != CL_FALSE, host, wait)
-    })
+    submission.submit(&queue, blocking, access)
 }
 
 /// `clEnqueueReadGlobalVariableINTEL`
 pub fn read(
-    queue: RawHandle,
+    submission: Submission,
     program: RawHandle,
     name: InPtr<c_char>,
     blocking: cl_bool,
     size: usize,
     offset: usize,
-    to: OutPtr<c_void>,
-    events: Events,
+    to: HostPtr,
 ) -> CLResult<()> {
-    let (access, host): (Access, _) = (RuntimeQueue::enqueue_read_variable, to.host_ptr());
+    let direction = Direction::Read;
     enqueue(
-        access, queue, program, name, blocking, size, offset, host, events,
+        direction, submission, program, name, blocking, size, offset, to,
     )
 }
 
 /// `clEnqueueWriteGlobalVariableINTEL`
 pub fn write(
-    queue: RawHandle,
+    submission: Submission,
     program: RawHandle,
     name: InPtr<c_char>,
     blocking: cl_bool,
     size: usize,
     offset: usize,
-    from: InPtr<c_void>,
-    events: Events,
+    from: HostPtr,
 ) -> CLResult<()> {
-    let (access, host): (Access, _) = (RuntimeQueue::enqueue_write_variable, from.host_ptr());
+    let direction = Direction::Write;
     enqueue(
-        access, queue, program, name, blocking, size, offset, host, events,
+        direction, submission, program, name, blocking, size, offset, from,
     )
 }
 

@@ -2,57 +2,66 @@
 
 use std::sync::Arc;
 
-use brolga_runtime::Event as RuntimeEvent;
-use opencl_sys::cl_uint;
+use brolga_runtime::{Description, Event as RuntimeEvent};
+use opencl_sys::{CL_FALSE, cl_bool};
 
 use super::context::Context;
 use super::event::Event;
 use super::queue::Queue;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref};
-use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
+use crate::abi::pointers::{InList, OutPtr, RawHandle};
+
+/// `command_queue`, and the arguments of [`Events`].
+#[derive(Clone, Copy)]
+pub struct Submission {
+    pub queue: RawHandle,
+    pub events: Events,
+}
+
+impl Submission {
+    /// Submits a command to `queue`, which is looked up; a blocking one is complete then.
+    pub fn submit(
+        self,
+        queue: &Ref<Queue>,
+        blocking: cl_bool,
+        description: impl Description,
+    ) -> CLResult<()> {
+        let blocking = blocking != CL_FALSE;
+        self.events.enqueue(queue, |wait| {
+            queue.runtime.submit_blocking(description, blocking, wait)
+        })
+    }
+}
 
 /// `num_events_in_wait_list`, `event_wait_list` and `event`.
 #[derive(Clone, Copy)]
 pub struct Events {
-    count: cl_uint,
-    list: InPtr<RawHandle>,
+    list: InList<RawHandle>,
     event: OutPtr<RawHandle>,
 }
 
 impl Events {
-    pub fn new(count: cl_uint, list: InPtr<RawHandle>, event: OutPtr<RawHandle>) -> Self {
-        Events { count, list, event }
+    pub fn new(list: InList<RawHandle>, event: OutPtr<RawHandle>) -> Self {
+        Events { list, event }
     }
 
     /// Nothing to wait for, and an event to return.
     pub fn returning(event: OutPtr<RawHandle>) -> Self {
-        Events {
-            count: 0,
-            list: InPtr::null(),
-            event,
-        }
+        Events::new(InList::null(), event)
     }
 
-    /// The events to wait for.
-    pub fn wait_list(&self, context: &Ref<Context>) -> CLResult<Vec<Arc<RuntimeEvent>>> {
+    /// The events to wait for. Their context is checked by the runtime.
+    pub fn wait_list(&self) -> CLResult<Vec<Arc<RuntimeEvent>>> {
         // > CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0,
         // > or event_wait_list is not NULL and num_events_in_wait_list is 0, or if event objects in
         // > event_wait_list are not valid events.
         require(
-            self.list.is_null() == (self.count == 0),
+            self.list.is_null_if_empty(),
             ClError::INVALID_EVENT_WAIT_LIST,
         )?;
-        let raws = self.list.array(self.count as usize).unwrap_or_default();
+        let raws = self.list.get()?.unwrap_or_default();
         let events = Event::from_raws(&raws).map_err(|_| ClError::INVALID_EVENT_WAIT_LIST)?;
-        // > CL_INVALID_CONTEXT if the context associated with command_queue and events in >
-        // event_wait_list are not the same.
-        require(
-            events
-                .iter()
-                .all(|event| Arc::ptr_eq(&event.context, context)),
-            ClError::INVALID_CONTEXT,
-        )?;
         Ok(events.iter().map(|event| event.runtime.clone()).collect())
     }
 
@@ -62,7 +71,11 @@ impl Events {
         queue: &Ref<Queue>,
         command: impl FnOnce(&[Arc<RuntimeEvent>]) -> CLResult<Arc<RuntimeEvent>>,
     ) -> CLResult<()> {
-        let wait = self.wait_list(&queue.context)?;
+        let wait = self.wait_list()?;
+        // > CL_INVALID_CONTEXT if the context associated with command_queue and events in
+        // > event_wait_list are not the same.
+        // That comes before what is wrong with the command.
+        queue.runtime.check_wait_list(&wait)?;
         let event = command(&wait)?;
         self.give(queue, event);
         Ok(())

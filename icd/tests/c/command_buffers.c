@@ -123,6 +123,12 @@ static void shared_virtual_memory(void) {
     STATUS(CL_INVALID_VALUE, clCommandSVMMemcpyKHR_(buffer, NO_QUEUE, NULL, from, 64, NO_POINTS));
     STATUS(CL_INVALID_VALUE, clCommandSVMMemcpyKHR_(buffer, NO_QUEUE, to, NULL, 64, NO_POINTS));
     STATUS(CL_MEM_COPY_OVERLAP, clCommandSVMMemcpyKHR_(buffer, NO_QUEUE, from + 1, from, 8, NO_POINTS));
+    /* "if dst_ptr or src_ptr is NULL and size is non-zero" (cl_khr_unified_svm): no bytes are at no address, for queues
+       and command-buffers alike. */
+    STATUS(CL_SUCCESS, clEnqueueSVMMemcpy(queue, CL_TRUE, NULL, NULL, 0, 0, NULL, NULL));
+    STATUS(CL_SUCCESS, clCommandSVMMemcpyKHR_(buffer, NO_QUEUE, NULL, NULL, 0, NO_POINTS));
+    STATUS(CL_SUCCESS, clEnqueueSVMMemFill(queue, NULL, &nine, sizeof nine, 0, 0, NULL, NULL));
+    STATUS(CL_SUCCESS, clCommandSVMMemFillKHR_(buffer, NO_QUEUE, NULL, &nine, sizeof nine, 0, NO_POINTS));
     STATUS(CL_SUCCESS, clFinalizeCommandBufferKHR_(buffer));
     STATUS(CL_SUCCESS, clEnqueueCommandBufferKHR_(0, NULL, buffer, 0, NULL, NULL));
     STATUS(CL_SUCCESS, clFinish(queue));
@@ -315,6 +321,11 @@ static void bad_commands(void) {
     STATUS(CL_INVALID_VALUE, RECT(data, other, origin, origin, empty));
     STATUS(CL_INVALID_VALUE, RECT(data, other, beyond, origin, region));
     STATUS(CL_MEM_COPY_OVERLAP, RECT(data, data, origin, origin, region));
+
+    /* A buffer of another context is no image, and that is found out first. */
+    STATUS(CL_INVALID_MEM_OBJECT, clCommandCopyImageKHR_(buffer, NO_QUEUE, foreign, foreign, origin, origin, region, NO_POINTS));
+    STATUS(CL_INVALID_MEM_OBJECT,
+           clEnqueueCopyImage(queue, foreign, foreign, origin, origin, region, 0, NULL, NULL));
 
     STATUS(CL_INVALID_MEM_OBJECT, clCommandFillBufferKHR_(buffer, NO_QUEUE, bad, &value, 4, 0, 16, NO_POINTS));
     STATUS(CL_INVALID_CONTEXT, clCommandFillBufferKHR_(buffer, NO_QUEUE, foreign, &value, 4, 0, 16, NO_POINTS));

@@ -2,6 +2,8 @@
  * it all; and what goes wrong in a child. */
 #include "check.h"
 
+#include <sys/resource.h>
+
 #define ITEMS 256
 
 static const char *source =
@@ -17,6 +19,13 @@ static const char *source =
     "  if (n > 0) enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(1), ^{ step(out, n - 1); });\n"
     "}\n"
     "kernel void chain(global int *out, int n) { step(out, n); }\n"
+    "void descent(global int *out, int n) {\n"
+    "  out[0] = n;\n"
+    "  if (n == 1000000) return;\n"
+    "  int error = enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), ^{ descent(out, n + 1); });\n"
+    "  if (error != 0) out[1] = error;\n"
+    "}\n"
+    "kernel void descend(global int *out) { descent(out, 0); }\n"
     "kernel void two_queues(queue_t a, queue_t b, global int *out) {\n"
     "  clk_event_t first;\n"
     "  out[0] = enqueue_kernel(a, CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(ITEMS), 0, NULL, &first,\n"
@@ -167,7 +176,7 @@ static void names(void) {
     STATUS(CL_SUCCESS, clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof text, text, NULL));
     TRUE(strstr(text, "block") == NULL);
     STATUS(CL_SUCCESS, clCreateKernelsInProgram(program, 0, NULL, &count));
-    TRUE(count == 10);
+    TRUE(count == 11);
 }
 
 static void errors(cl_command_queue q, int told) {
@@ -190,6 +199,24 @@ static void errors(cl_command_queue q, int told) {
     TRUE(results[1] >= 4 && results[1] < 4096 / 8);
     TRUE(results[2] == results[1]);
     STATUS(CL_SUCCESS, clReleaseCommandQueue(small));
+}
+
+/* Kibibytes of memory that the process has had at most. */
+static long most_resident(void) {
+    struct rusage usage;
+    TRUE(getrusage(RUSAGE_SELF, &usage) == 0);
+    return usage.ru_maxrss;
+}
+
+/* A launch that would enqueue without an end: each kernel is kept until all below it are complete, so there is an end to how many are. */
+static void without_end(int told) {
+    int results[2 + 2 * ITEMS];
+    long before = most_resident();
+    STATUS(CL_COMPLETE, run(queue, with_out("descend", 0), 1, results));
+    /* CLK_OUT_OF_RESOURCES, once, at the end of the line. */
+    TRUE(results[1] == (told ? -5 : -101));
+    TRUE(results[0] >= 100000 && results[0] < 1000000);
+    TRUE(most_resident() - before < 800 << 10);
 }
 
 int main(void) {
@@ -245,6 +272,7 @@ int main(void) {
     STATUS(CL_SUCCESS, clReleaseKernel(k));
 
     errors(other, 0);
+    without_end(0);
 
     /* A child that faults fails its parent, and what waits for that. */
     const cl_ulong address = 0xdead000;
@@ -269,6 +297,7 @@ int main(void) {
     strcat(options, " -g");
     program = build(source, options);
     errors(other, 1);
+    without_end(1);
 
     clReleaseProgram(program);
     clReleaseMemObject(out);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "check.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -14,15 +15,22 @@ static const char *source =
     "  size_t i = get_global_id(0);\n"
     "  out[i] = *(global int *)address;\n"
     "}\n"
-    "kernel void deep(global int *out, int n) {\n"
+    "kernel void beyond(global int *out, int n) {\n"
     "  volatile int big[1 << 22];\n"
     "  for (int i = 0; i < n; i++) big[i * 4096] = i;\n"
     "  out[get_global_id(0)] = big[(n - 1) * 4096];\n"
     "}\n"
     /* Functions of the driver and of the C library read these addresses. */
     "kernel void says(global int *out, ulong address) { printf(\"%s\\n\", (constant char *)address); }\n"
+    "kernel void formats(global int *out, ulong address) { printf((constant char *)address, 1); }\n"
+    "kernel void cuts(global int *out, ulong address) { printf(\"%.3s\\n\", (constant char *)address); }\n"
     "struct large { int words[1000]; };\n"
     "kernel void copies(global struct large *out, ulong address) { *out = *(global struct large *)address; }\n"
+    "kernel void spins(global int *out, int n) {\n"
+    "  volatile int x = 0;\n"
+    "  for (int i = 0; i < n; i++) x += i;\n"
+    "  out[get_global_id(0)] = x;\n"
+    "}\n"
     "kernel void good(global int *out) { out[get_global_id(0)] = get_global_id(0) * 3; }\n"
     /* Too large to be inlined: functions that stay functions. */
     "int f0(global int *p, int x) { return x * 3 + *p; }\n"
@@ -43,10 +51,14 @@ static void CL_CALLBACK told(const char *text, const void *data, size_t size, vo
 }
 
 static sigjmp_buf back;
-static volatile sig_atomic_t own_faults = 0;
+static volatile sig_atomic_t own_faults = 0, own_sent = 0;
 
 static void own_handler(int number, siginfo_t *info, void *registers) {
-    (void)number, (void)info, (void)registers;
+    (void)number, (void)registers;
+    if (info->si_code <= 0) {
+        own_sent++;
+        return;
+    }
     own_faults++;
     siglongjmp(back, 1);
 }
@@ -90,8 +102,8 @@ static void in_functions(cl_command_queue queue, cl_program program, cl_mem out)
     TRUE(mapped != MAP_FAILED);
     memset(mapped, 'x', page);
     mprotect(mapped + page, page, PROT_NONE);
-    const char *const names[] = {"says", "copies"};
-    for (int i = 0; i < 2; i++) {
+    const char *const names[] = {"says", "copies", "formats"};
+    for (int i = 0; i < 3; i++) {
         cl_ulong addresses[] = {0xdead000, 0x8000000000000000, (cl_ulong)mapped + page - 3};
         for (int j = 0; j < 3; j++) {
             STATUS(CL_OUT_OF_RESOURCES, run(queue, program, out, names[i], addresses[j]));
@@ -106,7 +118,7 @@ static void in_functions(cl_command_queue queue, cl_program program, cl_mem out)
     /* In one of the program's own. */
     STATUS(CL_OUT_OF_RESOURCES, run(queue, program, out, "calls", 0xdead000));
     TRUE(messages == 1 && strstr(message, "calls") != NULL && strstr(message, "0xdead000") != NULL);
-    TRUE(strstr(message, ", at kernel.cl:14") != NULL);
+    TRUE(strstr(message, ", at kernel.cl:21") != NULL);
     int two = 2, result;
     STATUS(CL_COMPLETE, run(queue, program, out, "calls", (cl_ulong)&two));
     STATUS(CL_SUCCESS, clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof result, &result, 0, NULL, NULL));
@@ -115,8 +127,77 @@ static void in_functions(cl_command_queue queue, cl_program program, cl_mem out)
     mapped[page - 1] = 0;
     STATUS(CL_COMPLETE, run(queue, program, out, "says", (cl_ulong)mapped + page - 3));
     STATUS(CL_COMPLETE, run(queue, program, out, "copies", (cl_ulong)mapped + page - 4000));
+    STATUS(CL_COMPLETE, run(queue, program, out, "formats", (cl_ulong)mapped + page - 3));
+    /* The precision of a string is how much of it is read: it need not end in a zero. */
+    mapped[page - 1] = 'x';
+    STATUS(CL_COMPLETE, run(queue, program, out, "cuts", (cl_ulong)mapped + page - 3));
     TRUE(messages == 0);
+    STATUS(CL_OUT_OF_RESOURCES, run(queue, program, out, "cuts", (cl_ulong)mapped + page - 2));
+    TRUE(messages == 1);
     munmap(mapped, 2 * page);
+}
+
+/* A null pointer, and an address that no memory can have (which the processor does not tell): each is said. */
+static void are_told_apart(cl_command_queue queue, cl_program program, cl_mem out) {
+    const char *const names[] = {"wild", "says", "copies", "formats"};
+    for (int i = 0; i < 4; i++) {
+        /* Without a string there is nothing to print: that is said in its place. */
+        if (i != 1) {
+            STATUS(CL_OUT_OF_RESOURCES, run(queue, program, out, names[i], 0));
+            TRUE(strstr(message, "null pointer") != NULL && strstr(message, "canonical") == NULL);
+        }
+        STATUS(CL_OUT_OF_RESOURCES, run(queue, program, out, names[i], 0x8000000000000000));
+        TRUE(strstr(message, "canonical") != NULL && strstr(message, "null pointer") == NULL);
+    }
+}
+
+/* How a child process ends that gets a signal which it has not asked for. */
+static int ending(int number) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        kill(getpid(), number);
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void *send_to(void *thread) {
+    for (int i = 0; i < 20; i++) {
+        usleep(5000);
+        pthread_kill(*(pthread_t *)thread, SIGSEGV);
+    }
+    return NULL;
+}
+
+/* What another process sends is no fault: it has the effect that it has without the driver. */
+static void are_sent(cl_command_queue queue, cl_program program, cl_mem out) {
+    TRUE(ending(SIGFPE) == SIGFPE);
+    TRUE(ending(SIGBUS) == SIGBUS);
+    /* Ignored since before the driver was there. */
+    TRUE(ending(SIGILL) == 0);
+
+    /* On a thread that runs a kernel: the application's handler is called, and the kernel goes on. */
+    cl_int err;
+    cl_kernel kernel = clCreateKernel(program, "spins", &err);
+    STATUS(CL_SUCCESS, err);
+    cl_int rounds = 50000000;
+    STATUS(CL_SUCCESS, clSetKernelArg(kernel, 0, sizeof out, &out));
+    STATUS(CL_SUCCESS, clSetKernelArg(kernel, 1, sizeof rounds, &rounds));
+    size_t items = 1;
+    cl_event event;
+    pthread_t self = pthread_self(), sender;
+    pthread_create(&sender, NULL, send_to, &self);
+    STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL, &event));
+    STATUS(CL_SUCCESS, clFinish(queue));
+    STATUS(CL_COMPLETE, status_of(event));
+    pthread_join(sender, NULL);
+    /* Signals that wait for their thread are one. */
+    TRUE(own_sent > 0 && own_sent <= 20);
+    clReleaseEvent(event);
+    clReleaseKernel(kernel);
 }
 
 int main(void) {
@@ -124,6 +205,7 @@ int main(void) {
     own.sa_sigaction = own_handler;
     own.sa_flags = SA_SIGINFO;
     sigaction(SIGSEGV, &own, NULL);
+    signal(SIGILL, SIG_IGN);
 
     setup();
     cl_int err;
@@ -139,12 +221,12 @@ int main(void) {
     STATUS(CL_SUCCESS, err);
     cl_kernel wild = clCreateKernel(program, "wild", &err);
     STATUS(CL_SUCCESS, err);
-    cl_kernel deep = clCreateKernel(program, "deep", &err);
+    cl_kernel beyond = clCreateKernel(program, "beyond", &err);
     STATUS(CL_SUCCESS, err);
     cl_kernel good = clCreateKernel(program, "good", &err);
     STATUS(CL_SUCCESS, err);
     STATUS(CL_SUCCESS, clSetKernelArg(wild, 0, sizeof out, &out));
-    STATUS(CL_SUCCESS, clSetKernelArg(deep, 0, sizeof out, &out));
+    STATUS(CL_SUCCESS, clSetKernelArg(beyond, 0, sizeof out, &out));
     STATUS(CL_SUCCESS, clSetKernelArg(good, 0, sizeof out, &out));
 
     /* One work-group, run by the thread that waits, and many, run by all threads; an address that is not mapped and one that none can be. */
@@ -169,17 +251,23 @@ int main(void) {
         STATUS(CL_SUCCESS, clReleaseEvent(failed));
         STATUS(CL_SUCCESS, clReleaseEvent(after));
     }
-    cl_event full;
-    cl_int rounds = 1000;
-    STATUS(CL_SUCCESS, clSetKernelArg(deep, 1, sizeof rounds, &rounds));
-    STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(queue, deep, 1, NULL, &one, NULL, 0, NULL, &full));
-    clFinish(queue);
-    STATUS(CL_OUT_OF_RESOURCES, status_of(full));
-    TRUE(strstr(message, "deep") != NULL && strstr(message, "stack") != NULL);
-    TRUE(strstr(message, ", at kernel.cl:") != NULL);
-    STATUS(CL_SUCCESS, clReleaseEvent(full));
+    /* Of the private variable there are 1024 pieces. */
+    for (cl_int pieces = 1024; pieces <= 1124; pieces += 100) {
+        cl_event event;
+        messages = 0;
+        STATUS(CL_SUCCESS, clSetKernelArg(beyond, 1, sizeof pieces, &pieces));
+        STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(queue, beyond, 1, NULL, &one, NULL, 0, NULL, &event));
+        clFinish(queue);
+        STATUS(pieces == 1024 ? CL_COMPLETE : CL_OUT_OF_RESOURCES, status_of(event));
+        TRUE(messages == (pieces == 1024 ? 0 : 1));
+        TRUE(pieces == 1024 || (strstr(message, "beyond") != NULL && strstr(message, "outside of its private variables") != NULL));
+        TRUE(pieces == 1024 || strstr(message, ", at kernel.cl:") != NULL);
+        STATUS(CL_SUCCESS, clReleaseEvent(event));
+    }
 
     in_functions(queue, program, out);
+    are_told_apart(queue, program, out);
+    are_sent(queue, program, out);
 
     /* The context is as good as before. */
     int results[4096];
@@ -210,7 +298,7 @@ int main(void) {
     TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 
     clReleaseKernel(wild);
-    clReleaseKernel(deep);
+    clReleaseKernel(beyond);
     clReleaseKernel(good);
     clReleaseMemObject(out);
     clReleaseProgram(program);

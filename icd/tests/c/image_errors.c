@@ -111,6 +111,13 @@ static void formats_and_flags(void) {
     cl_image_format depth = {CL_DEPTH, CL_FLOAT};
     MADE(CL_IMAGE_FORMAT_NOT_SUPPORTED, &depth, DESC(.image_type = CL_MEM_OBJECT_IMAGE1D, .image_width = 4), NULL);
     MADE(CL_SUCCESS, &depth, TWO, NULL);
+    /* What is not supported at all has no pitch that would be right. */
+    cl_int error;
+    cl_mem bytes = clCreateBuffer(context, 0, 4096, NULL, &error);
+    STATUS(CL_SUCCESS, error);
+    MADE(CL_IMAGE_FORMAT_NOT_SUPPORTED, &unsupported[1], DESC(TWO_WITH(.mem_object = bytes, .image_row_pitch = 3)), NULL);
+    MADE(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, &rgba, DESC(TWO_WITH(.mem_object = bytes, .image_row_pitch = 3)), NULL);
+    STATUS(CL_SUCCESS, clReleaseMemObject(bytes));
 
     static const cl_mem_flags wrong[] = {CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, CL_MEM_KERNEL_READ_AND_WRITE,
                                          CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS, (cl_mem_flags)1 << 40,

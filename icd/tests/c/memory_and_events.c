@@ -120,6 +120,22 @@ static void mapping(void) {
     STATUS(CL_SUCCESS, clGetMemObjectInfo(a, CL_MEM_HOST_PTR, sizeof host_ptr, &host_ptr, NULL));
     TRUE(host_ptr == host);
 
+    /* An unmap that fails, since what it waits for does, ends its mapping all the same: no other can. */
+    p = clEnqueueMapBuffer(queue, a, CL_TRUE, CL_MAP_WRITE, 0, 256, 0, NULL, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    cl_event failed = clCreateUserEvent(context, &err), unmapped;
+    STATUS(CL_SUCCESS, err);
+    STATUS(CL_SUCCESS, clEnqueueUnmapMemObject(queue, a, p, 1, &failed, &unmapped));
+    STATUS(CL_SUCCESS, clGetMemObjectInfo(a, CL_MEM_MAP_COUNT, sizeof count, &count, NULL));
+    TRUE(count == 1);
+    STATUS(CL_SUCCESS, clSetUserEventStatus(failed, -1));
+    STATUS(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, clWaitForEvents(1, &unmapped));
+    STATUS(CL_SUCCESS, clGetMemObjectInfo(a, CL_MEM_MAP_COUNT, sizeof count, &count, NULL));
+    TRUE(count == 0);
+    STATUS(CL_INVALID_VALUE, clEnqueueUnmapMemObject(queue, a, p, 0, NULL, NULL));
+    STATUS(CL_SUCCESS, clReleaseEvent(failed));
+    STATUS(CL_SUCCESS, clReleaseEvent(unmapped));
+
     /* A sub-buffer is a window on its parent, inherits its flags and keeps it alive. */
     cl_buffer_region region = {128, 256};
     cl_mem sub = clCreateSubBuffer(a, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err);

@@ -515,6 +515,30 @@ static void arguments(void) {
     clReleaseContext(other);
 }
 
+/* Kibibytes of memory that the process has touched. */
+static size_t resident(void) {
+    size_t all = 0, touched = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    TRUE(file != NULL && fscanf(file, "%zu %zu", &all, &touched) == 2);
+    fclose(file);
+    return touched * 4;
+}
+
+/* Packets that were never written take no memory, and more than there may be is refused. */
+static void large(void) {
+    cl_ulong most = 0;
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL));
+    cl_uint packets = most / 8 < 1 << 28 ? most / 8 : 1 << 28;
+    size_t before = resident();
+    for (int i = 0; i < 3; i++) {
+        cl_mem p = pipe_of(1, packets);
+        TRUE(resident() < before + packets / 1024 / 10);
+        STATUS(CL_SUCCESS, clReleaseMemObject(p));
+    }
+    cl_int err;
+    CREATED(CL_MEM_OBJECT_ALLOCATION_FAILURE, clCreatePipe(context, 0, 1024, (cl_uint)(most / 1024), NULL, &err));
+}
+
 int main(void) {
     setup();
     cl_int err;
@@ -536,6 +560,7 @@ int main(void) {
         clReleaseProgram(program);
     }
     null_reservation();
+    large();
     clReleaseCommandQueue(unordered);
     clReleaseCommandQueue(queue);
     clReleaseContext(context);

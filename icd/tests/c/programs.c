@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200112L /* setenv */
 #include "check.h"
 
+#include <time.h>
+
 static const char *header = "extern global int counter;\nint advance(int by);\n";
 static const char *user = "#include \"shared/counter.h\"\n"
                           "kernel void count(global int *out) { advance(2); out[0] = counter; }\n";
@@ -71,9 +73,65 @@ static void without_clang(void) {
     STATUS(CL_SUCCESS, clReleaseProgram(cpp));
 }
 
+static char told[1024];
+
+static void CL_CALLBACK on_notice(const char *text, const void *data, size_t size, void *user) {
+    (void)data, (void)size, (void)user;
+    snprintf(told, sizeof told, "%s", text);
+}
+
+/* A binary is for the build of the driver that wrote it, which is named in it after its version; another's is refused, and why is told. */
+static void of_another_build(void) {
+    cl_int err = 0, status = 0;
+    cl_context context = clCreateContext(NULL, 1, &device, on_notice, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    const char *text = "kernel void k(global int *out) { *out = 1; }";
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    STATUS(CL_SUCCESS, clBuildProgram(program, 1, &device, "", NULL, NULL));
+    size_t size = 0;
+    STATUS(CL_SUCCESS, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
+    unsigned char *binary = malloc(size);
+    STATUS(CL_SUCCESS, clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL));
+    const unsigned char *given = binary;
+    cl_program again = clCreateProgramWithBinary(context, 1, &device, &size, &given, &status, &err);
+    STATUS(CL_SUCCESS, err);
+    STATUS(CL_SUCCESS, status);
+    char version[64] = "";
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof version, version, NULL));
+    /* The last letter of the build's name, before its checksum. */
+    unsigned length = 0;
+    memcpy(&length, binary + 12, sizeof length);
+    TRUE(length > strlen(version) && memcmp(binary + 16, version, strlen(version)) == 0);
+    binary[16 + length - 1] ^= 1;
+    CREATED(CL_INVALID_BINARY, clCreateProgramWithBinary(context, 1, &device, &size, &given, &status, &err));
+    STATUS(CL_INVALID_BINARY, status);
+    STATUS(CL_SUCCESS, clReleaseProgram(again));
+    STATUS(CL_SUCCESS, clReleaseProgram(program));
+    STATUS(CL_SUCCESS, clReleaseContext(context));
+    for (int i = 0; i < 1000 && told[0] == 0; i++) nanosleep(&(struct timespec){0, 1000000}, NULL);
+    TRUE(strstr(told, "another build") != NULL && strstr(told, version) != NULL);
+    free(binary);
+}
+
+/* Options of executables are none of libraries. */
+static void of_libraries(cl_program object) {
+    static const char *const wrong[] = {"-cl-denorms-are-zero", "-cl-no-signed-zeros", "-cl-unsafe-math-optimizations",
+                                        "-cl-finite-math-only", "-cl-fast-relaxed-math", "-cl-no-subgroup-ifp"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        cl_int err;
+        char options[128];
+        snprintf(options, sizeof options, "-create-library %s", wrong[i]);
+        CREATED(CL_INVALID_LINKER_OPTIONS, clLinkProgram(context, 0, NULL, options, 1, &object, NULL, NULL, &err));
+        snprintf(options, sizeof options, "%s -create-library -enable-link-options", wrong[i]);
+        CREATED(CL_INVALID_LINKER_OPTIONS, clLinkProgram(context, 0, NULL, options, 1, &object, NULL, NULL, &err));
+    }
+}
+
 int main(void) {
     setup();
     without_clang();
+    of_another_build();
     cl_int err = 0;
     size_t largest = 0;
     STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, sizeof largest,
@@ -107,6 +165,7 @@ int main(void) {
 
     CREATED(CL_INVALID_LINKER_OPTIONS, clLinkProgram(context, 0, NULL, "-enable-link-options", 1,
                                                      programs + 1, NULL, NULL, &err));
+    of_libraries(programs[1]);
     cl_program archive = clLinkProgram(context, 0, NULL, "-create-library -enable-link-options", 1,
                                        programs + 1, NULL, NULL, &err);
     STATUS(CL_SUCCESS, err);

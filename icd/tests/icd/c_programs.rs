@@ -1,7 +1,32 @@
 //! The C programs of `tests/c`, each through the system's ICD loader and linked with the library
 //! directly.
 
+use std::process::Command;
+
 use crate::support;
+
+/// What is installed there is not found to be missing in silence.
+#[test]
+fn a_missing_compiler_fails_in_continuous_integration() {
+    let passes = |ci: &str| {
+        Command::new(std::env::current_exe().expect("a running test has a path"))
+            .args(["--exact", "c_programs::queries"])
+            .env("PATH", "/nowhere")
+            .env("CI", ci)
+            .output()
+            .expect("it runs")
+            .status
+            .success()
+    };
+    assert!(passes(""));
+    assert!(!passes("true"));
+}
+
+/// What the first thread is bound to is not what the process may use.
+#[test]
+fn affinity() {
+    support::c_program("affinity.c");
+}
 
 /// Assertions that fail are told, and end their launch.
 #[test]
@@ -52,6 +77,13 @@ fn faults() {
     support::c_program("faults.c");
 }
 
+/// What a kernel computes does not depend on how the application's threads round, and whether they
+/// trap.
+#[test]
+fn floating_point_state() {
+    support::c_program("floating_point_state.c");
+}
+
 /// Variables of programs are read and written by name.
 #[test]
 fn global_variables() {
@@ -100,6 +132,12 @@ fn memory_extensions() {
     support::c_program("memory_extensions.c");
 }
 
+/// Standard error may be closed, full, or read by nobody.
+#[test]
+fn notices() {
+    support::c_program("notices.c");
+}
+
 /// Recorded launches change, and go to other queues.
 #[test]
 fn mutable_commands() {
@@ -128,6 +166,33 @@ fn semaphores() {
 #[test]
 fn programs() {
     support::c_program("programs.c");
+}
+
+/// Sizes and counts that cannot be are refused, without a panic and without memory for them.
+#[test]
+fn sizes() {
+    support::c_program("sizes.c");
+}
+
+/// Indexes beyond private variables and work-group memory, by one element and by millions, end the
+/// launch or hit what is the launch's own, whatever generates the code and however wide it is.
+#[test]
+fn private_memory_that_is_overrun() {
+    for isa in ["sse4.2", "avx2", "avx512"] {
+        for width in ["1", "8", "32", ""] {
+            let variables = [("BROLGA_ISA", isa), ("BROLGA_WIDTH", width)];
+            support::c_program_with("private_memory.c", "overruns", &variables);
+        }
+    }
+}
+
+/// Private variables of up to a gibibyte, for each work-item and for groups of them.
+#[test]
+fn private_memory_that_is_large() {
+    for width in ["1", "2", ""] {
+        let variables = [("BROLGA_WIDTH", width), ("BROLGA_THREADS", "4")];
+        support::c_program_with("private_memory.c", "large", &variables);
+    }
 }
 
 /// Sixty-four threads on one context lose nothing. `stress SECONDS` runs for longer, and with

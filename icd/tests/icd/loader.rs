@@ -5,7 +5,8 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::process::Command;
 use std::ptr::{null, null_mut};
 
-use brolga::abi::dispatch::{CL_ICD2_TAG_KHR, SLOTS};
+use brolga::dispatch::{CL_ICD2_TAG_KHR, SLOTS};
+use brolga_runtime_testing::skip;
 use libloading::{Library, Symbol};
 use opencl_sys::*;
 
@@ -148,7 +149,7 @@ const CHILD: &str = "BROLGA_TEST_LOADER_CHILD";
 fn through_the_system_loader() {
     // SAFETY: the loader's initialisation is that of any OpenCL application's.
     let Ok(loader) = (unsafe { Library::new("libOpenCL.so.1") }) else {
-        eprintln!("skipped: needs an ICD loader (Debian: ocl-icd-libopencl1)");
+        skip("an ICD loader (Debian: ocl-icd-libopencl1)");
         return;
     };
     if std::env::var_os(CHILD).is_some() {

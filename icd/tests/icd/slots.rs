@@ -4,8 +4,8 @@ use crate::support;
 
 use std::fmt::Write;
 
-use brolga::abi::dispatch::{CL_ICD2_TAG_KHR, DISPATCH, SLOTS};
-use brolga::abi::entry_points;
+use brolga::dispatch::{CL_ICD2_TAG_KHR, DISPATCH, SLOTS};
+use brolga::entry_points;
 use tempfile::TempDir;
 
 /// The member of `struct _cl_icd_dispatch` that a slot name means: headers differ in how they spell

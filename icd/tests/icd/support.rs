@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use brolga_runtime_testing::skip;
 use tempfile::TempDir;
 
 /// The `libbrolga.so` that cargo built with the running test.
@@ -48,7 +49,7 @@ pub fn can_compile_c() -> bool {
         .output()
         .is_ok_and(|output| output.status.success());
     if !works {
-        eprintln!("skipped: needs cc and the OpenCL C headers (Debian: opencl-c-headers)");
+        skip("cc and the OpenCL C headers (Debian: opencl-c-headers)");
     }
     works
 }
@@ -137,6 +138,28 @@ pub fn c_program(name: &str) {
             text(&output)
         );
     }
+}
+
+/// Compiles and runs one of `tests/c` with an argument and some environment variables, of which
+/// empty ones are not set, and demands success.
+pub fn c_program_with(name: &str, argument: &str, variables: &[(&str, &str)]) {
+    if !can_compile_c() {
+        return;
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/c")
+        .join(name);
+    let folder = TempDir::new().expect("a temporary folder can be made");
+    let program = compile(&source, folder.path(), Link::Direct);
+    let set = variables.iter().filter(|(_, value)| !value.is_empty());
+    let set: Vec<(&str, &OsStr)> = set.map(|&(name, value)| (name, value.as_ref())).collect();
+    let output = run_with(&program, &[OsStr::new(argument)], &set);
+    assert!(
+        output.status.success(),
+        "{name} {argument}, {variables:?}: {}\n{}",
+        output.status,
+        text(&output)
+    );
 }
 
 /// What a program printed.

@@ -11,10 +11,17 @@ use crate::support::{self, Link};
 
 /// The events of a run of `trace.c`; none where it cannot run.
 fn events() -> Option<Vec<Value>> {
+    events_of("trace.c")
+}
+
+/// The events of a run of one of `tests/c`.
+fn events_of(program: &str) -> Option<Vec<Value>> {
     if !support::can_compile_c() {
         return None;
     }
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/trace.c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/c")
+        .join(program);
     let folder = TempDir::new().expect("a temporary folder can be made");
     let program = support::compile(&source, folder.path(), Link::Loader);
     let file = folder.path().join("trace-%p.json");
@@ -138,4 +145,24 @@ fn rows_of_a_timeline_have_names_and_hold_one_thing_at_a_time() {
             assert!(pair[0].1 <= pair[1].0 + 0.0005, "{row:?}: {pair:?}");
         }
     }
+}
+
+/// A kernel that enqueues another may have taken nearly all of its thread's stack: what it enqueues
+/// is compiled on a thread that has the compiler's.
+#[test]
+fn what_a_kernel_enqueues_is_compiled_on_another_thread() {
+    let Some(events) = events_of("enqueue.c") else {
+        return;
+    };
+    let compiles = |event: &&Value| {
+        let name = event["name"].as_str().unwrap_or_default();
+        event["cat"] == "compile" && name.starts_with("compile ") && name != "compile parent"
+    };
+    let compiled: Vec<&Value> = events.iter().filter(compiles).collect();
+    assert_eq!(compiled.len(), 1, "the block");
+    let names = |event: &&Value| event["name"] == "thread_name";
+    let named = events.iter().filter(names);
+    let mut named = named.filter(|event| event["tid"] == compiled[0]["tid"]);
+    let thread = named.next().expect("the thread has a name");
+    assert_eq!(thread["args"]["name"], "brolga-compile");
 }

@@ -12,12 +12,6 @@
 //!
 //! `cargo run --release -p brolga-runtime --example sharing`
 
-#[path = "../../src/atomics.rs"]
-#[expect(unused_imports, reason = "the driver needs more")]
-mod atomics;
-#[path = "../../src/chunks.rs"]
-#[expect(dead_code, reason = "the driver needs more")]
-mod chunks;
 mod costs;
 mod model;
 

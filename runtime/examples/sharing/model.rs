@@ -12,8 +12,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::chunks::{ChunkScheduler, NANOSECONDS_PER_THREAD, WorkShape, nanoseconds_per_chunk};
 use crate::costs::Costs;
+use brolga_engine::chunks::{
+    ChunkScheduler, NANOSECONDS_PER_THREAD, WorkShape, nanoseconds_per_chunk,
+};
 
 /// Nanoseconds that a chunk took at least before, however many threads there were.
 const CHUNK_BEFORE: u64 = 2_000;

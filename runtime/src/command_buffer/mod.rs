@@ -1,34 +1,33 @@
 //! Command-buffers (`cl_khr_command_buffer`): commands that are recorded once and run again and
 //! again.
 //!
-//! What flows in is what queues take: the `Command` values of `enqueue/`, with arguments captured
-//! and code found when they are recorded. They become the nodes of a `Graph`, whose edges are all
-//! the order there is: sync-points, barriers, and the order of in-order queues. What flows out is
-//! one command of a queue for each enqueue, with one event.
+//! What flows in is what queues take: the descriptions of `enqueue/`, checked, with arguments
+//! captured and code found when they are recorded. They become the nodes of a `Graph`, whose edges
+//! are all the order there is: sync-points, barriers, and the order of in-order queues. What flows
+//! out is one command of a queue for each enqueue, with one event.
 //!
-//! `record.rs` has a method for each command, `graph.rs` runs a graph as `schedule.rs` says,
-//! `spread.rs` one of several devices, `mutable.rs` changes recorded launches.
+//! `record.rs` adds commands, `graph.rs` runs a graph as `schedule.rs` says, `spread.rs` one of
+//! several devices, `mutable.rs` changes recorded launches.
 
-pub(crate) mod graph;
 mod mutable;
 mod record;
-mod schedule;
 mod spread;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use brolga_engine::Event;
+use brolga_engine::error::{CLResult, ClError};
+use brolga_engine::graph::{Graph, GraphRun};
+use brolga_engine::work::RetainedResources;
 use opencl_sys::*;
 use parking_lot::Mutex;
 
-use crate::command::{Command, Job, RetainedResources};
 use crate::context::Context;
-use crate::error::{CLResult, ClError};
-use crate::event::Event;
+use crate::enqueue::Launch;
 use crate::queue::Queue;
-use graph::{Graph, GraphRun};
-pub use mutable::{Dispatch, Drafts};
+pub use mutable::Drafts;
 
 /// A command of a command-buffer, for later ones to wait for (`cl_sync_point_khr`): its index and
 /// one, so that 0 is never valid.
@@ -63,7 +62,7 @@ struct Recording {
     last: Vec<Option<u32>>,
     barrier: Option<u32>,
     /// Launches that may change.
-    dispatches: BTreeMap<SyncPoint, Dispatch>,
+    launches: BTreeMap<SyncPoint, Launch>,
     /// Those of them that lack arguments.
     incomplete: BTreeSet<SyncPoint>,
 }
@@ -95,7 +94,7 @@ impl CommandBuffer {
             retained: Arc::default(),
             last: vec![None; queues.len()],
             barrier: None,
-            dispatches: BTreeMap::new(),
+            launches: BTreeMap::new(),
             incomplete: BTreeSet::new(),
         };
         Ok(Arc::new(CommandBuffer {
@@ -201,7 +200,7 @@ impl CommandBuffer {
         if spread::is_needed(queues) {
             return spread::enqueue(&graph, retained, queues, wait);
         }
-        let job = Job::graph(GraphRun::new(&graph, queues[0].device().pool()));
+        let job = GraphRun::new(&graph, queues[0].device().pool());
         Queue::submit_to_all(queues, CL_COMMAND_COMMAND_BUFFER_KHR, job, retained, wait)
     }
 

@@ -1,6 +1,6 @@
 //! Changing recorded launches between runs (`cl_khr_command_buffer_mutable_dispatch`).
 //!
-//! A launch that may change keeps a [`Dispatch`]: a kernel object of its own, with the arguments,
+//! A launch that may change keeps its description: a kernel object of its own, with the arguments,
 //! and the sizes as they were given. An update changes copies of these, makes work from them as
 //! recording does, and puts all of it into the graph if nothing was wrong. Runs that are under way
 //! hold the graph as it was.
@@ -10,58 +10,32 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use super::{Command, CommandBuffer, Recording, SyncPoint};
-use crate::command::{RetainedResources, Work};
-use crate::error::{CLResult, ClError};
-use crate::kernel::Kernel;
+use super::{CommandBuffer, Recording, SyncPoint};
+use crate::command::{Captured, Command};
+use crate::enqueue::Launch;
+use brolga_engine::error::{CLResult, ClError};
+use brolga_engine::graph::NodeWork;
+use brolga_engine::work::RetainedResources;
 
-/// A recorded launch as the application described it.
-#[derive(Clone, Debug)]
-pub struct Dispatch {
-    /// A copy of the kernel, whose arguments are the launch's.
-    pub kernel: Arc<Kernel>,
-    pub work_dim: u32,
-    pub offset: Option<Vec<usize>>,
-    pub global: Option<Vec<usize>>,
-    pub local: Option<Vec<usize>>,
-}
-
-impl Dispatch {
+impl Launch {
     /// What to do, captured; nothing yet while arguments are missing.
     ///
-    /// Errors: as [`Queue::enqueue_nd_range`](crate::Queue::enqueue_nd_range), but for the context,
-    /// and for arguments that were never set.
-    pub(super) fn command(&self) -> CLResult<Option<Command>> {
+    /// Errors: as the launch's, but for the context, and for arguments that were never set.
+    pub(super) fn recorded(&self) -> CLResult<Option<Command>> {
         // CL_INVALID_OPERATION if the device associated with command_queue does not support
         // CL_COMMAND_BUFFER_CAPABILITY_DEVICE_SIDE_ENQUEUE_KHR and kernel contains a kernel-enqueue
         // call.
         if self.kernel.info().enqueues {
             return Err(ClError::INVALID_OPERATION);
         }
-        let (offset, global, local) = (
-            self.offset.as_deref(),
-            self.global.as_deref(),
-            self.local.as_deref(),
-        );
         if self.kernel.has_unset_args() {
-            self.kernel
-                .check_range(self.work_dim, offset, global, local)?;
+            self.check_sizes()?;
             return Ok(None);
         }
-        let command_type = CL_COMMAND_NDRANGE_KERNEL;
-        let kernel = &self.kernel;
-        let device = kernel.context().device();
-        let work_dim = self.work_dim;
-        Command::launch(
-            command_type,
-            device,
-            kernel,
-            work_dim,
-            offset,
-            global,
-            local,
-        )
-        .map(Some)
+        let device = self.kernel.context().device();
+        self.clone()
+            .capture(CL_COMMAND_NDRANGE_KERNEL, device)
+            .map(Some)
     }
 
     /// Whether all work-groups have the same size, as far as the application says.
@@ -77,17 +51,17 @@ impl Dispatch {
 }
 
 /// Launches as they will be, by sync-point.
-pub type Drafts = BTreeMap<SyncPoint, Dispatch>;
+pub type Drafts = BTreeMap<SyncPoint, Launch>;
 
 impl CommandBuffer {
     /// A launch as it is now, if it may be updated or asked about.
-    pub fn dispatch(&self, point: SyncPoint) -> Option<Dispatch> {
-        self.recording.lock().dispatches.get(&point).cloned()
+    pub fn launch(&self, point: SyncPoint) -> Option<Launch> {
+        self.recording.lock().launches.get(&point).cloned()
     }
 
     /// A copy of a launch to change. Errors: `CL_INVALID_OPERATION` if there is no such launch.
-    pub fn draft(&self, point: SyncPoint) -> CLResult<Dispatch> {
-        let mut draft = self.dispatch(point).ok_or(ClError::INVALID_OPERATION)?;
+    pub fn draft(&self, point: SyncPoint) -> CLResult<Launch> {
+        let mut draft = self.launch(point).ok_or(ClError::INVALID_OPERATION)?;
         draft.kernel = draft.kernel.duplicate();
         Ok(draft)
     }
@@ -98,21 +72,27 @@ impl CommandBuffer {
     /// cease to be), and those of launches.
     pub fn update(&self, drafts: Drafts) -> CLResult<()> {
         self.check_updatable()?;
-        let mut recording = self.recording.lock();
+        // Dropped after the lock is let go, also if something is wrong.
         let mut commands = Vec::with_capacity(drafts.len());
+        let mut recording = self.recording.lock();
         for (point, draft) in &drafts {
-            let before = recording.dispatches.get(point);
+            let before = recording.launches.get(point);
             let before = before.ok_or(ClError::INVALID_OPERATION)?;
             // CL_INVALID_OPERATION if the values of local_work_size and/or global_work_size result
             // in a change to work-group uniformity ("Mutable Commands").
             if before.is_uniform() != draft.is_uniform() {
                 return Err(ClError::INVALID_OPERATION);
             }
-            commands.push(draft.command()?);
+            commands.push(draft.recorded()?);
         }
-        for ((point, draft), command) in drafts.into_iter().zip(commands) {
-            recording.replace(point, draft, command);
-        }
+        let replaced: Vec<_> = drafts
+            .into_iter()
+            .zip(commands)
+            .map(|((point, draft), command)| recording.replace(point, draft, command))
+            .collect();
+        // What the launches kept alive goes without the lock, which destructor callbacks may want.
+        drop(recording);
+        drop(replaced);
         Ok(())
     }
 
@@ -128,24 +108,37 @@ impl CommandBuffer {
 }
 
 impl Recording {
-    /// Remembers a launch that has been recorded.
-    pub(super) fn remember(&mut self, point: SyncPoint, dispatch: Dispatch, is_complete: bool) {
-        self.dispatches.insert(point, dispatch);
+    /// Remembers a launch that has been recorded; returns the one that it takes the place of.
+    pub(super) fn remember(
+        &mut self,
+        point: SyncPoint,
+        launch: Launch,
+        is_complete: bool,
+    ) -> Option<Launch> {
         if !is_complete {
             self.incomplete.insert(point);
         }
+        self.launches.insert(point, launch)
     }
 
-    fn replace(&mut self, point: SyncPoint, dispatch: Dispatch, command: Option<Command>) {
+    /// Makes a launch another one; returns what the one before kept alive.
+    fn replace(
+        &mut self,
+        point: SyncPoint,
+        launch: Launch,
+        command: Option<Command>,
+    ) -> (RetainedResources, Option<Launch>, NodeWork) {
         let node = point - 1;
         let is_complete = command.is_some();
         let (work, retained) = match command {
             Some(command) => (command.work, command.retained),
-            None => (Work::Nothing, RetainedResources::new()),
+            None => (Captured::Nothing, RetainedResources::new()),
         };
-        Arc::make_mut(&mut self.graph).replace(node, Arc::new(work));
-        Arc::make_mut(&mut self.retained)[node as usize] = retained;
+        let work = Arc::make_mut(&mut self.graph).replace(node, Arc::new(work) as NodeWork);
+        let place = &mut Arc::make_mut(&mut self.retained)[node as usize];
+        let retained = std::mem::replace(place, retained);
         self.incomplete.remove(&point);
-        self.remember(point, dispatch, is_complete);
+        let launch = self.remember(point, launch, is_complete);
+        (retained, launch, work)
     }
 }

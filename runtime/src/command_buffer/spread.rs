@@ -7,13 +7,14 @@
 
 use std::sync::Arc;
 
+use brolga_engine::Event;
+use brolga_engine::error::CLResult;
+use brolga_engine::graph::{Graph, NodeWork};
+use brolga_engine::job::Single;
+use brolga_engine::pool::Push;
+use brolga_engine::work::{Nothing, RetainedResources};
 use opencl_sys::*;
 
-use super::graph::Graph;
-use crate::command::{Job, RetainedResources, Work};
-use crate::error::CLResult;
-use crate::event::Event;
-use crate::pool::Push;
 use crate::queue::Queue;
 
 /// Whether the queues are of different devices.
@@ -33,7 +34,7 @@ pub(super) fn enqueue(
     queues: &[Arc<Queue>],
     wait: &[Arc<Event>],
 ) -> CLResult<Arc<Event>> {
-    let nothing = || Job::single(Work::Nothing);
+    let nothing = || Single::new(Nothing);
     let start = Queue::submit_to_all(
         queues,
         CL_COMMAND_BARRIER,
@@ -41,19 +42,13 @@ pub(super) fn enqueue(
         RetainedResources::new(),
         wait,
     )?;
-    let event = |queue: usize, work: &Arc<Work>| {
+    let event = |queue: usize, work: &NodeWork| {
         let queue = &queues[queue % queues.len()];
-        let job = Job::new(Work::Recorded(Arc::clone(work)), queue.device().pool());
-        Event::command(
-            queue,
-            CL_COMMAND_COMMAND_BUFFER_KHR,
-            job,
-            RetainedResources::new(),
-            None,
-        )
+        let (job, retained) = (Single::new(Arc::clone(work)), RetainedResources::new());
+        Event::new(queue, CL_COMMAND_COMMAND_BUFFER_KHR, job, retained)
     };
     let nodes = graph.nodes();
-    let mut events: Vec<_> = nodes
+    let events: Vec<_> = nodes
         .iter()
         .map(|node| event(node.queue, &node.work))
         .collect();
@@ -66,10 +61,10 @@ pub(super) fn enqueue(
         }
     }
     // The last waits for all of them, before any of them can run.
-    events.push(start);
     let last = CL_COMMAND_COMMAND_BUFFER_KHR;
-    let end = Queue::submit_to_all(queues, last, nothing(), retained, &events)?;
-    events.pop();
+    let mut wait = events.clone();
+    wait.push(start);
+    let end = Queue::submit_with_parts(queues, last, nothing(), retained, &wait, &events)?;
     for event in events {
         event.release(Push::Notify);
     }

@@ -7,17 +7,20 @@ use brolga_compiler::image::{ChannelOrder, Component};
 use opencl_sys::*;
 use smallvec::SmallVec;
 
+use super::Description;
 use super::buffers::{Direction, check_buffer, check_pointer};
 use super::mapping::{check_map_access, check_map_flags};
-use crate::command::{Command, Resource, RetainedResources, Work};
+use crate::base::device::Device;
+use crate::command::{Captured, Command};
 use crate::context::Context;
-use crate::error::{CLResult, ClError};
-use crate::event::Event;
 use crate::memory::buffer::Buffer;
 use crate::memory::host::HostPtr;
 use crate::memory::image::Image;
 use crate::memory::transfer::Transfer;
-use crate::queue::{Queue, settle};
+use crate::queue::Queue;
+use brolga_engine::Event;
+use brolga_engine::error::{CLResult, ClError};
+use brolga_engine::work::{Resource, RetainedResources};
 
 /// Where in an image a command begins: x, y, z, and what is left for the level ("Specifying Mipmap
 /// Levels to Image Operations").
@@ -43,7 +46,7 @@ fn transfer(
 ) -> Command {
     Command {
         command_type,
-        work: Work::Transfer(transfer),
+        work: Captured::Transfer(transfer),
         retained,
     }
 }
@@ -62,25 +65,65 @@ fn check_apart(image: &Image, buffer: &Arc<Buffer>) -> CLResult<()> {
     }
 }
 
-/// The commands that a command-buffer takes as well. Errors: as [`Queue::enqueue_copy_image`] and
-/// the others.
-impl Command {
-    pub(crate) fn copy_image(
-        context: &Arc<Context>,
-        source: &Arc<Image>,
-        destination: &Arc<Image>,
-        source_origin: ImageOrigin,
-        destination_origin: ImageOrigin,
-        region: [usize; 3],
-    ) -> CLResult<Command> {
+/// `clEnqueueReadImage`, `clEnqueueWriteImage`. `host` must be valid for the region with its pitches
+/// until the command completes.
+///
+/// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, pitches, null),
+/// `CL_INVALID_MIP_LEVEL`, `CL_INVALID_OPERATION` (host access flags, immutable).
+#[derive(Clone, Copy, Debug)]
+pub struct HostImage<'a> {
+    pub direction: Direction,
+    pub image: &'a Arc<Image>,
+    pub origin: ImageOrigin,
+    pub region: [usize; 3],
+    pub host: HostTexels,
+}
+
+impl Description for HostImage<'_> {
+    fn command(self, context: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
+        let HostImage {
+            direction,
+            image,
+            host,
+            ..
+        } = self;
+        check_image(context, image)?;
+        check_pointer(host.pointer)?;
+        let region = image.region(self.origin, self.region)?;
+        let outside = image.host_layout(&region, host.row_pitch, host.slice_pitch)?;
+        direction.check_access(image.memory())?;
+        let inside = (image.memory().pointer(), region.layout);
+        let (destination, source) = direction.ends((host.pointer, outside), inside);
+        let rect = Transfer::rect(destination, source, region.bytes);
+        let command_type = direction.either(CL_COMMAND_READ_IMAGE, CL_COMMAND_WRITE_IMAGE);
+        Ok(transfer(command_type, rect, one(image)))
+    }
+}
+
+/// `clEnqueueCopyImage`, `clCommandCopyImageKHR`.
+///
+/// Errors: `CL_INVALID_CONTEXT`, `CL_IMAGE_FORMAT_MISMATCH`, `CL_INVALID_VALUE` (out of bounds),
+/// `CL_INVALID_MIP_LEVEL`, `CL_MEM_COPY_OVERLAP`, `CL_INVALID_OPERATION` (immutable).
+#[derive(Clone, Copy, Debug)]
+pub struct CopyImage<'a> {
+    pub source: &'a Arc<Image>,
+    pub destination: &'a Arc<Image>,
+    pub source_origin: ImageOrigin,
+    pub destination_origin: ImageOrigin,
+    pub region: [usize; 3],
+}
+
+impl Description for CopyImage<'_> {
+    fn command(self, context: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
+        let (source, destination) = (self.source, self.destination);
         check_image(context, source)?;
         check_image(context, destination)?;
         // CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format.
         if source.format() != destination.format() {
             return Err(ClError::IMAGE_FORMAT_MISMATCH);
         }
-        let from = source.region(source_origin, region)?;
-        let to = destination.region(destination_origin, region)?;
+        let from = source.region(self.source_origin, self.region)?;
+        let to = destination.region(self.destination_origin, self.region)?;
         // CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source
         // and destination regions overlap.
         if Arc::ptr_eq(source, destination) && from.area.overlaps(&to.area) {
@@ -99,22 +142,32 @@ impl Command {
         ]);
         Ok(transfer(CL_COMMAND_COPY_IMAGE, rect, retained))
     }
+}
 
-    pub(crate) fn copy_image_to_buffer(
-        context: &Arc<Context>,
-        source: &Arc<Image>,
-        destination: &Arc<Buffer>,
-        origin: ImageOrigin,
-        region: [usize; 3],
-        offset: usize,
-    ) -> CLResult<Command> {
+/// `clEnqueueCopyImageToBuffer`, `clCommandCopyImageToBufferKHR`: rows one after the other, from
+/// `offset` on.
+///
+/// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_MEM_OBJECT`, `CL_INVALID_VALUE` (out of bounds),
+/// `CL_INVALID_MIP_LEVEL`, `CL_INVALID_OPERATION` (immutable).
+#[derive(Clone, Copy, Debug)]
+pub struct CopyImageToBuffer<'a> {
+    pub source: &'a Arc<Image>,
+    pub destination: &'a Arc<Buffer>,
+    pub origin: ImageOrigin,
+    pub region: [usize; 3],
+    pub offset: usize,
+}
+
+impl Description for CopyImageToBuffer<'_> {
+    fn command(self, context: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
+        let (source, destination) = (self.source, self.destination);
         check_image(context, source)?;
         check_buffer(context, destination)?;
         check_apart(source, destination)?;
-        let from = source.region(origin, region)?;
+        let from = source.region(self.origin, self.region)?;
         // CL_INVALID_VALUE if the region specified by dst_offset and the computed dst_cb is out of
         // bounds of dst_buffer.
-        let to = from.tight(offset)?;
+        let to = from.tight(self.offset)?;
         destination.check_range(0, to.end)?;
         // CL_INVALID_OPERATION if dst_buffer was created with CL_MEM_IMMUTABLE_EXT.
         destination.check_mutable()?;
@@ -123,28 +176,32 @@ impl Command {
             (source.memory().pointer(), from.layout),
             from.bytes,
         );
-        Ok(transfer(
-            CL_COMMAND_COPY_IMAGE_TO_BUFFER,
-            rect,
-            both(source, destination),
-        ))
+        let retained = both(source, destination);
+        Ok(transfer(CL_COMMAND_COPY_IMAGE_TO_BUFFER, rect, retained))
     }
+}
 
-    pub(crate) fn copy_buffer_to_image(
-        context: &Arc<Context>,
-        source: &Arc<Buffer>,
-        destination: &Arc<Image>,
-        offset: usize,
-        origin: ImageOrigin,
-        region: [usize; 3],
-    ) -> CLResult<Command> {
+/// `clEnqueueCopyBufferToImage`, `clCommandCopyBufferToImageKHR`. Errors: as
+/// [`CopyImageToBuffer`].
+#[derive(Clone, Copy, Debug)]
+pub struct CopyBufferToImage<'a> {
+    pub source: &'a Arc<Buffer>,
+    pub destination: &'a Arc<Image>,
+    pub offset: usize,
+    pub origin: ImageOrigin,
+    pub region: [usize; 3],
+}
+
+impl Description for CopyBufferToImage<'_> {
+    fn command(self, context: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
+        let (source, destination) = (self.source, self.destination);
         check_buffer(context, source)?;
         check_image(context, destination)?;
         check_apart(destination, source)?;
-        let to = destination.region(origin, region)?;
+        let to = destination.region(self.origin, self.region)?;
         // CL_INVALID_VALUE if the region specified by src_offset and the computed src_cb is out of
         // bounds of src_buffer.
-        let from = to.tight(offset)?;
+        let from = to.tight(self.offset)?;
         source.check_range(0, from.end)?;
         // CL_INVALID_OPERATION if dst_image was created with CL_MEM_IMMUTABLE_EXT.
         destination.memory().check_mutable()?;
@@ -153,22 +210,29 @@ impl Command {
             (source.pointer(), from),
             to.bytes,
         );
-        Ok(transfer(
-            CL_COMMAND_COPY_BUFFER_TO_IMAGE,
-            rect,
-            both(destination, source),
-        ))
+        let retained = both(destination, source);
+        Ok(transfer(CL_COMMAND_COPY_BUFFER_TO_IMAGE, rect, retained))
     }
+}
 
-    pub(crate) fn fill_image(
-        context: &Arc<Context>,
-        image: &Arc<Image>,
-        color: [u32; 4],
-        origin: ImageOrigin,
-        region: [usize; 3],
-    ) -> CLResult<Command> {
+/// `clEnqueueFillImage`, `clCommandFillImageKHR`: `color` are the bits of its components, as many
+/// as [`Image::fill_components`] says.
+///
+/// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds), `CL_INVALID_MIP_LEVEL`,
+/// `CL_INVALID_OPERATION` (immutable).
+#[derive(Clone, Copy, Debug)]
+pub struct FillImage<'a> {
+    pub image: &'a Arc<Image>,
+    pub color: [u32; 4],
+    pub origin: ImageOrigin,
+    pub region: [usize; 3],
+}
+
+impl Description for FillImage<'_> {
+    fn command(self, context: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
+        let image = self.image;
         check_image(context, image)?;
-        let to = image.region(origin, region)?;
+        let to = image.region(self.origin, self.region)?;
         // CL_INVALID_OPERATION if image was created with CL_MEM_IMMUTABLE_EXT.
         image.memory().check_mutable()?;
         // The fill color is floating-point if the image channel data type is not an unnormalized
@@ -179,7 +243,7 @@ impl Command {
             true => Component::F32,
             false => Component::Int,
         };
-        let texel = &format.encode(color, component)[..format.texel_size()];
+        let texel = &format.encode(self.color, component)[..format.texel_size()];
         let fill = Transfer::fill_rect(
             (image.memory().pointer(), to.layout),
             to.bytes,
@@ -222,137 +286,6 @@ impl Image {
 }
 
 impl Queue {
-    /// `clEnqueueReadImage`. `host` must be valid for the region with its pitches until the command
-    /// completes.
-    ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, pitches, null),
-    /// `CL_INVALID_MIP_LEVEL`, `CL_INVALID_OPERATION` (host access flags).
-    pub fn enqueue_read_image(
-        self: &Arc<Self>,
-        image: &Arc<Image>,
-        blocking: bool,
-        origin: ImageOrigin,
-        region: [usize; 3],
-        host: HostTexels,
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        let rect = self.host_rect_of_image(Direction::Read, image, origin, region, host)?;
-        let command = transfer(CL_COMMAND_READ_IMAGE, rect, one(image));
-        settle(self.submit(command, wait)?, blocking)
-    }
-
-    /// `clEnqueueWriteImage`. `host` as in [`Queue::enqueue_read_image`].
-    ///
-    /// Errors: as [`Queue::enqueue_read_image`]; `CL_INVALID_OPERATION` also for immutable images.
-    pub fn enqueue_write_image(
-        self: &Arc<Self>,
-        image: &Arc<Image>,
-        blocking: bool,
-        origin: ImageOrigin,
-        region: [usize; 3],
-        host: HostTexels,
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        let rect = self.host_rect_of_image(Direction::Write, image, origin, region, host)?;
-        let command = transfer(CL_COMMAND_WRITE_IMAGE, rect, one(image));
-        settle(self.submit(command, wait)?, blocking)
-    }
-
-    /// The work of a read or write.
-    fn host_rect_of_image(
-        &self,
-        direction: Direction,
-        image: &Image,
-        origin: ImageOrigin,
-        region: [usize; 3],
-        host: HostTexels,
-    ) -> CLResult<Transfer> {
-        check_image(self.context(), image)?;
-        check_pointer(host.pointer)?;
-        let region = image.region(origin, region)?;
-        let outside = image.host_layout(&region, host.row_pitch, host.slice_pitch)?;
-        direction.check_access(image.memory())?;
-        let inside = (image.memory().pointer(), region.layout);
-        let (destination, source) = direction.ends((host.pointer, outside), inside);
-        Ok(Transfer::rect(destination, source, region.bytes))
-    }
-
-    /// `clEnqueueCopyImage`.
-    ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_IMAGE_FORMAT_MISMATCH`, `CL_INVALID_VALUE` (out of
-    /// bounds), `CL_INVALID_MIP_LEVEL`, `CL_MEM_COPY_OVERLAP`, `CL_INVALID_OPERATION` (immutable).
-    pub fn enqueue_copy_image(
-        self: &Arc<Self>,
-        source: &Arc<Image>,
-        destination: &Arc<Image>,
-        source_origin: ImageOrigin,
-        destination_origin: ImageOrigin,
-        region: [usize; 3],
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        let command = Command::copy_image(
-            self.context(),
-            source,
-            destination,
-            source_origin,
-            destination_origin,
-            region,
-        )?;
-        self.submit(command, wait)
-    }
-
-    /// `clEnqueueCopyImageToBuffer`: rows one after the other, from `offset` on.
-    ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_MEM_OBJECT`, `CL_INVALID_VALUE` (out of bounds),
-    /// `CL_INVALID_MIP_LEVEL`, `CL_INVALID_OPERATION` (immutable).
-    pub fn enqueue_copy_image_to_buffer(
-        self: &Arc<Self>,
-        source: &Arc<Image>,
-        destination: &Arc<Buffer>,
-        origin: ImageOrigin,
-        region: [usize; 3],
-        offset: usize,
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        let context = self.context();
-        let command =
-            Command::copy_image_to_buffer(context, source, destination, origin, region, offset)?;
-        self.submit(command, wait)
-    }
-
-    /// `clEnqueueCopyBufferToImage`. Errors: as [`Queue::enqueue_copy_image_to_buffer`].
-    pub fn enqueue_copy_buffer_to_image(
-        self: &Arc<Self>,
-        source: &Arc<Buffer>,
-        destination: &Arc<Image>,
-        offset: usize,
-        origin: ImageOrigin,
-        region: [usize; 3],
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        let context = self.context();
-        let command =
-            Command::copy_buffer_to_image(context, source, destination, offset, origin, region)?;
-        self.submit(command, wait)
-    }
-
-    /// `clEnqueueFillImage`: `color` are the bits of its components, as many as
-    /// [`Image::fill_components`] says.
-    ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds), `CL_INVALID_MIP_LEVEL`,
-    /// `CL_INVALID_OPERATION` (immutable).
-    pub fn enqueue_fill_image(
-        self: &Arc<Self>,
-        image: &Arc<Image>,
-        color: [u32; 4],
-        origin: ImageOrigin,
-        region: [usize; 3],
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        let command = Command::fill_image(self.context(), image, color, origin, region)?;
-        self.submit(command, wait)
-    }
-
     /// `clEnqueueMapImage`: returns the event, the address, which points into the image itself, and
     /// the row and slice pitch of the region.
     ///

@@ -1,63 +1,113 @@
-//! Launches of kernels and of native functions.
+//! Launches of kernels and of native functions ("Executing Kernels").
 
-use std::any::Any;
 use std::sync::Arc;
 
 use opencl_sys::*;
+use smallvec::SmallVec;
 
+use super::Description;
 use super::buffers::{check_buffer, retained};
-use crate::command::{Command, RetainedResources, Work};
+use crate::base::device::Device;
+use crate::command::{Captured, Command};
 use crate::context::Context;
-use crate::device::Device;
-use crate::error::{CLResult, ClError};
-use crate::event::Event;
 use crate::kernel::Kernel;
 use crate::memory::buffer::Buffer;
 use crate::queue::{Ordering, Queue};
+use brolga_engine::Event;
+use brolga_engine::error::{CLResult, ClError};
+use brolga_engine::work::{Once, Resource, RetainedResources};
 
-/// Checks that a kernel belongs to the context of a command. Errors: `CL_INVALID_CONTEXT`.
-pub(crate) fn check_kernel(context: &Arc<Context>, kernel: &Kernel) -> CLResult<()> {
-    // CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same
-    // ("Executing Kernels").
-    match Arc::ptr_eq(context, kernel.context()) {
-        true => Ok(()),
-        false => Err(ClError::INVALID_CONTEXT),
-    }
+/// One size for each dimension of a launch.
+pub type Sizes = SmallVec<[usize; 3]>;
+
+/// `clEnqueueNDRangeKernel`, `clCommandNDRangeKernelKHR`: a launch with the arguments that the
+/// kernel has when this is checked. The sizes have `work_dim` elements; without `local` a size is
+/// chosen. A range without elements (or without `global`) does nothing.
+///
+/// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_KERNEL_ARGS`, `CL_INVALID_WORK_DIMENSION`,
+/// `CL_INVALID_GLOBAL_OFFSET`, `CL_INVALID_GLOBAL_WORK_SIZE`, `CL_INVALID_WORK_GROUP_SIZE`,
+/// `CL_INVALID_WORK_ITEM_SIZE`, `CL_OUT_OF_RESOURCES` (work-group memory, or no code could be
+/// made).
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub kernel: Arc<Kernel>,
+    pub work_dim: u32,
+    pub offset: Option<Sizes>,
+    pub global: Option<Sizes>,
+    pub local: Option<Sizes>,
 }
 
-impl Command {
-    /// A launch on `device` with the arguments that `kernel` has now. Errors: as
-    /// [`Queue::enqueue_nd_range`], but for the context.
-    pub(crate) fn launch(
-        command_type: u32,
-        device: &Arc<Device>,
-        kernel: &Arc<Kernel>,
-        work_dim: u32,
-        offset: Option<&[usize]>,
-        global: Option<&[usize]>,
-        local: Option<&[usize]>,
-    ) -> CLResult<Command> {
-        let (work, mut retained) = match kernel.prepare(device, work_dim, offset, global, local)? {
-            Some((launch, retained)) => (Work::Launch(Box::new(launch)), retained),
-            None => (Work::Nothing, RetainedResources::new()),
+impl Launch {
+    /// Checks that the kernel belongs to the context of a command. Errors: `CL_INVALID_CONTEXT`.
+    pub(crate) fn check_context(&self, context: &Arc<Context>) -> CLResult<()> {
+        // CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same.
+        match Arc::ptr_eq(context, self.kernel.context()) {
+            true => Ok(()),
+            false => Err(ClError::INVALID_CONTEXT),
+        }
+    }
+
+    /// Checks the sizes alone. Errors: as the launch's.
+    pub(crate) fn check_sizes(&self) -> CLResult<()> {
+        let [offset, global, local] = self.sizes();
+        self.kernel
+            .check_range(self.work_dim, offset, global, local)
+    }
+
+    /// The launch, captured. Errors: as the launch's, but for the context.
+    pub(crate) fn capture(self, command_type: u32, device: &Arc<Device>) -> CLResult<Command> {
+        let [offset, global, local] = self.sizes();
+        let prepared = self
+            .kernel
+            .prepare(device, self.work_dim, offset, global, local)?;
+        let (work, mut retained) = match prepared {
+            Some((launch, retained)) => (Captured::Launch(launch), retained),
+            None => (Captured::Nothing, RetainedResources::new()),
         };
-        retained.push(Arc::clone(kernel) as Arc<dyn Any + Send + Sync>);
+        retained.push(self.kernel as Resource);
         Ok(Command {
             command_type,
             work,
             retained,
         })
     }
+
+    /// Offset, global and local size.
+    fn sizes(&self) -> [Option<&[usize]>; 3] {
+        [&self.offset, &self.global, &self.local].map(Option::as_deref)
+    }
+}
+
+impl Description for Launch {
+    fn command(self, context: &Arc<Context>, device: &Arc<Device>) -> CLResult<Command> {
+        self.check_context(context)?;
+        self.capture(CL_COMMAND_NDRANGE_KERNEL, device)
+    }
+}
+
+/// `clEnqueueTask`: one work-item. Errors: those of [`Launch`].
+#[derive(Clone, Debug)]
+pub struct Task {
+    pub kernel: Arc<Kernel>,
+}
+
+impl Description for Task {
+    fn command(self, context: &Arc<Context>, device: &Arc<Device>) -> CLResult<Command> {
+        let one = || Some(Sizes::from_slice(&[1]));
+        let launch = Launch {
+            kernel: self.kernel,
+            work_dim: 1,
+            offset: None,
+            global: one(),
+            local: one(),
+        };
+        launch.check_context(context)?;
+        launch.capture(CL_COMMAND_TASK, device)
+    }
 }
 
 impl Queue {
-    /// `clEnqueueNDRangeKernel`. Slices have `work_dim` elements; without `local` a size is chosen.
-    /// A range without elements (or without `global`) does nothing.
-    ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_KERNEL_ARGS`, `CL_INVALID_WORK_DIMENSION`,
-    /// `CL_INVALID_GLOBAL_OFFSET`, `CL_INVALID_GLOBAL_WORK_SIZE`, `CL_INVALID_WORK_GROUP_SIZE`,
-    /// `CL_INVALID_WORK_ITEM_SIZE`, `CL_OUT_OF_RESOURCES` (work-group memory, or no code could be
-    /// made).
+    /// Submits a [`Launch`] of these sizes.
     pub fn enqueue_nd_range(
         self: &Arc<Self>,
         kernel: &Arc<Kernel>,
@@ -67,59 +117,24 @@ impl Queue {
         local: Option<&[usize]>,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        self.launch(
-            CL_COMMAND_NDRANGE_KERNEL,
-            kernel,
+        let launch = Launch {
+            kernel: Arc::clone(kernel),
             work_dim,
-            offset,
-            global,
-            local,
-            wait,
-        )
+            offset: offset.map(Sizes::from_slice),
+            global: global.map(Sizes::from_slice),
+            local: local.map(Sizes::from_slice),
+        };
+        self.submit(launch, wait)
     }
 
-    /// `clEnqueueTask`: one work-item. Errors: those of [`Queue::enqueue_nd_range`].
+    /// Submits a [`Task`].
     pub fn enqueue_task(
         self: &Arc<Self>,
         kernel: &Arc<Kernel>,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        self.launch(
-            CL_COMMAND_TASK,
-            kernel,
-            1,
-            None,
-            Some(&[1]),
-            Some(&[1]),
-            wait,
-        )
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn launch(
-        self: &Arc<Self>,
-        command_type: u32,
-        kernel: &Arc<Kernel>,
-        work_dim: u32,
-        offset: Option<&[usize]>,
-        global: Option<&[usize]>,
-        local: Option<&[usize]>,
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        check_kernel(self.context(), kernel)?;
-        // Before anything expensive.
-        self.check_wait_list(wait)?;
-        let device = self.device();
-        let command = Command::launch(
-            command_type,
-            device,
-            kernel,
-            work_dim,
-            offset,
-            global,
-            local,
-        )?;
-        self.submit(command, wait)
+        let kernel = Arc::clone(kernel);
+        self.submit(Task { kernel }, wait)
     }
 
     /// `clEnqueueNativeKernel`: a pool thread calls `function` once. `buffers` are kept alive until
@@ -135,7 +150,7 @@ impl Queue {
         for buffer in buffers {
             check_buffer(self.context(), buffer)?;
         }
-        let work = Work::application(function);
+        let work = Once::application(function);
         self.enqueue(
             CL_COMMAND_NATIVE_KERNEL,
             work,

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use opencl_sys::*;
 
 use super::buffers::{check_buffer, retained};
-use crate::command::{RetainedResources, Work};
-use crate::error::{CLResult, ClError};
-use crate::event::Event;
 use crate::memory::buffer::{Area, Buffer};
 use crate::memory::host::HostPtr;
 use crate::queue::{Ordering, Queue, settle};
+use brolga_engine::Event;
+use brolga_engine::error::{CLResult, ClError};
+use brolga_engine::work::{Nothing, Once, RetainedResources};
 
 /// Checks map flags. Errors: `CL_INVALID_VALUE`.
 pub(super) fn check_map_flags(flags: u64) -> CLResult<()> {
@@ -45,6 +45,16 @@ pub(super) fn check_migration_flags(flags: u64) -> CLResult<()> {
     match flags & !(CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) {
         0 => Ok(()),
         _ => Err(ClError::INVALID_VALUE),
+    }
+}
+
+/// Counts a mapping down when its unmap is done with, also if that fails since something did that
+/// it waits for: the mapping is forgotten, and no other unmap can count it down.
+struct Unmapping(Arc<Buffer>);
+
+impl Drop for Unmapping {
+    fn drop(&mut self) {
+        self.0.unmapped();
     }
 }
 
@@ -98,7 +108,7 @@ impl Queue {
         wait: &[Arc<Event>],
         blocking: bool,
     ) -> CLResult<Arc<Event>> {
-        self.enqueue(command_type, Work::Nothing, retained, wait, Ordering::Queue)
+        self.enqueue(command_type, Nothing, retained, wait, Ordering::Queue)
             .and_then(|event| settle(event, blocking))
             .inspect_err(|_| {
                 // The application never sees the address.
@@ -121,8 +131,8 @@ impl Queue {
         check_buffer(self.context(), buffer)?;
         self.check_wait_list(wait)?;
         buffer.take_mapping(address)?;
-        let mapped = Arc::clone(buffer);
-        let work = Work::instant(Box::new(move || mapped.unmapped()));
+        let unmapping = Unmapping(Arc::clone(buffer));
+        let work = Once::instant(move || drop(unmapping));
         self.enqueue(
             CL_COMMAND_UNMAP_MEM_OBJECT,
             work,
@@ -176,7 +186,7 @@ impl Queue {
             check_buffer(self.context(), buffer)?;
         }
         let retained = retained(buffers);
-        self.enqueue(command_type, Work::Nothing, retained, wait, Ordering::Queue)
+        self.enqueue(command_type, Nothing, retained, wait, Ordering::Queue)
     }
 }
 
@@ -220,13 +230,12 @@ impl Queue {
             external.is_some_and(|external| external.is_synchronized())
         };
         let synchronized: Vec<_> = buffers.iter().filter(is_synchronized).cloned().collect();
-        let work = match synchronized.is_empty() {
-            true => Work::Nothing,
-            false => Work::blocking(Box::new(move || {
+        let work = (!synchronized.is_empty()).then(|| {
+            Once::blocking(move || {
                 let mut all = synchronized.iter().filter_map(|buffer| buffer.external());
                 all.try_for_each(|external| external.synchronize(acquire))
-            })),
-        };
+            })
+        });
         let command_type = match acquire {
             true => CL_COMMAND_ACQUIRE_EXTERNAL_MEM_OBJECTS_KHR,
             false => CL_COMMAND_RELEASE_EXTERNAL_MEM_OBJECTS_KHR,

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use crate::error::CLResult;
-use crate::event::Event;
 use crate::queue::{Ordering, Queue};
+use brolga_engine::Event;
+use brolga_engine::error::CLResult;
 
 impl Queue {
     /// `clEnqueueMarkerWithWaitList`: done when the events of `wait` are, or everything enqueued

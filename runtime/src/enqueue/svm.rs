@@ -3,90 +3,122 @@
 use std::sync::Arc;
 
 use opencl_sys::*;
-use smallvec::SmallVec;
 
-use super::buffers::check_pattern;
+use super::Description;
+use super::buffers::check_pointer;
 use super::mapping::{check_map_flags, check_migration_flags};
-use crate::command::{Command, RetainedResources, Work};
-use crate::error::{CLResult, ClError};
-use crate::event::Event;
+use crate::base::device::Device;
+use crate::command::{Captured, Command};
+use crate::context::Context;
 use crate::memory::host::HostPtr;
+use crate::memory::pattern::Pattern;
 use crate::memory::transfer::Transfer;
 use crate::queue::{Ordering, Queue, settle};
+use brolga_engine::Event;
+use brolga_engine::error::{CLResult, ClError};
+use brolga_engine::work::{Once, RetainedResources};
 
 /// `pfn_free_func` of `clEnqueueSVMFree`: frees the pointers.
 pub type SvmFreeCallback = Box<dyn FnOnce(&[HostPtr]) + Send>;
 
-/// The commands that a command-buffer takes as well. Errors: as [`Queue::enqueue_svm_memcpy`] and
-/// [`Queue::enqueue_svm_fill`].
-impl Command {
-    pub(crate) fn svm_copy(
-        destination: HostPtr,
-        source: HostPtr,
-        size: usize,
-    ) -> CLResult<Command> {
+/// `clEnqueueSVMMemcpy`, `clCommandSVMMemcpyKHR`. Both must be valid for `size` bytes whenever the
+/// command runs.
+///
+/// Errors: `CL_INVALID_VALUE` (null), `CL_MEM_COPY_OVERLAP`.
+#[derive(Clone, Copy, Debug)]
+pub struct SvmCopy {
+    pub destination: HostPtr,
+    pub source: HostPtr,
+    pub size: usize,
+}
+
+impl Description for SvmCopy {
+    fn command(self, _: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
         // CL_INVALID_VALUE if dst_ptr or src_ptr is NULL and size is non-zero, by the rules of
         // cl_khr_unified_svm.
-        if size > 0 && (destination.is_null() || source.is_null()) {
-            return Err(ClError::INVALID_VALUE);
+        if self.size > 0 {
+            check_pointer(self.destination)?;
+            check_pointer(self.source)?;
         }
-        Command::copy_at(CL_COMMAND_SVM_MEMCPY, destination, source, size)
+        let (to, from) = (self.destination, self.source);
+        copy(CL_COMMAND_SVM_MEMCPY, to, from, self.size)
     }
+}
 
-    pub(crate) fn svm_fill(destination: HostPtr, pattern: &[u8], size: usize) -> CLResult<Command> {
+/// `clEnqueueSVMMemFill`, `clCommandSVMMemFillKHR`. `destination` must be valid for `size` bytes
+/// whenever the command runs.
+///
+/// Errors: `CL_INVALID_VALUE` (null, not aligned to the pattern, no whole patterns).
+#[derive(Clone, Debug)]
+pub struct SvmFill {
+    pub destination: HostPtr,
+    pub pattern: Pattern,
+    pub size: usize,
+}
+
+impl Description for SvmFill {
+    fn command(self, _: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
         // CL_INVALID_VALUE if svm_ptr is NULL and size is non-zero, by the rules of
         // cl_khr_unified_svm.
-        if size > 0 && destination.is_null() {
-            return Err(ClError::INVALID_VALUE);
+        if self.size > 0 {
+            check_pointer(self.destination)?;
         }
-        Command::fill_at(CL_COMMAND_SVM_MEMFILL, destination, pattern, size)
+        fill(
+            CL_COMMAND_SVM_MEMFILL,
+            self.destination,
+            self.pattern,
+            self.size,
+        )
     }
+}
 
-    /// A copy from address to address. Errors: `CL_MEM_COPY_OVERLAP`.
-    pub(super) fn copy_at(
-        command_type: u32,
-        destination: HostPtr,
-        source: HostPtr,
-        size: usize,
-    ) -> CLResult<Command> {
-        // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an
-        // overlapping copy.
-        if destination.addr().abs_diff(source.addr()) < size {
-            return Err(ClError::MEM_COPY_OVERLAP);
-        }
-        let work = match size {
-            0 => Work::Nothing,
-            _ => Work::Transfer(Transfer::Copy {
-                destination,
-                source,
-                size,
-            }),
-        };
-        Ok(Command::retaining_nothing(command_type, work))
+/// A copy from address to address. Errors: `CL_MEM_COPY_OVERLAP`.
+pub(super) fn copy(
+    command_type: u32,
+    destination: HostPtr,
+    source: HostPtr,
+    size: usize,
+) -> CLResult<Command> {
+    // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an
+    // overlapping copy.
+    if destination.addr().abs_diff(source.addr()) < size {
+        return Err(ClError::MEM_COPY_OVERLAP);
     }
+    Ok(Command::retaining_nothing(
+        command_type,
+        copy_work(destination, source, size),
+    ))
+}
 
-    /// A fill at an address. Errors: `CL_INVALID_VALUE` (alignment, pattern size).
-    pub(super) fn fill_at(
-        command_type: u32,
-        destination: HostPtr,
-        pattern: &[u8],
-        size: usize,
-    ) -> CLResult<Command> {
-        check_pattern(pattern, size)?;
-        // CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes.
-        if !destination.addr().is_multiple_of(pattern.len()) {
-            return Err(ClError::INVALID_VALUE);
-        }
-        let work = match size {
-            0 => Work::Nothing,
-            _ => Work::Transfer(Transfer::Fill {
-                destination,
-                size,
-                pattern: SmallVec::from_slice(pattern),
-            }),
-        };
-        Ok(Command::retaining_nothing(command_type, work))
+/// The work of a copy from address to address, which may be of no bytes.
+pub(super) fn copy_work(destination: HostPtr, source: HostPtr, size: usize) -> Captured {
+    match size {
+        0 => Captured::Nothing,
+        _ => Captured::Transfer(Transfer::Copy {
+            destination,
+            source,
+            size,
+        }),
     }
+}
+
+/// A fill at an address. Errors: `CL_INVALID_VALUE`.
+pub(super) fn fill(
+    command_type: u32,
+    destination: HostPtr,
+    pattern: Pattern,
+    size: usize,
+) -> CLResult<Command> {
+    pattern.check_fits(destination.addr(), size)?;
+    let work = match size {
+        0 => Captured::Nothing,
+        _ => Captured::Transfer(Transfer::Fill {
+            destination,
+            size,
+            pattern: pattern.into_bytes(),
+        }),
+    };
+    Ok(Command::retaining_nothing(command_type, work))
 }
 
 impl Queue {
@@ -102,12 +134,12 @@ impl Queue {
     ) -> CLResult<Arc<Event>> {
         let context = Arc::clone(self.context());
         let work = match callback {
-            Some(callback) => Work::application(Box::new(move || callback(&pointers))),
-            None => Work::instant(Box::new(move || {
+            Some(callback) => Once::application(move || callback(&pointers)),
+            None => Once::instant(move || {
                 for pointer in &pointers {
                     context.svm_free(pointer.addr());
                 }
-            })),
+            }),
         };
         self.enqueue(
             CL_COMMAND_SVM_FREE,
@@ -116,38 +148,6 @@ impl Queue {
             wait,
             Ordering::Queue,
         )
-    }
-
-    /// `clEnqueueSVMMemcpy`. Both must be valid for `size` bytes until the command completes.
-    ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null), `CL_MEM_COPY_OVERLAP`.
-    pub fn enqueue_svm_memcpy(
-        self: &Arc<Self>,
-        blocking: bool,
-        destination: HostPtr,
-        source: HostPtr,
-        size: usize,
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        let command = Command::svm_copy(destination, source, size)?;
-        let event = self.submit(command, wait)?;
-        settle(event, blocking)
-    }
-
-    /// `clEnqueueSVMMemFill`. `destination` must be valid for `size` bytes until the command
-    /// completes.
-    ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, not aligned to the pattern, pattern
-    /// size).
-    pub fn enqueue_svm_fill(
-        self: &Arc<Self>,
-        destination: HostPtr,
-        pattern: &[u8],
-        size: usize,
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        let command = Command::svm_fill(destination, pattern, size)?;
-        self.submit(command, wait)
     }
 
     /// Checks that `pointer` may be mapped. Errors: `CL_INVALID_VALUE`.

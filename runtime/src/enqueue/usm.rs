@@ -7,51 +7,57 @@ use opencl_sys::*;
 
 use super::buffers::check_pointer;
 use super::mapping::check_migration_flags;
+use super::{Description, svm};
+use crate::base::device::Device;
 use crate::command::Command;
-use crate::error::{CLResult, ClError};
-use crate::event::Event;
+use crate::context::Context;
 use crate::memory::host::HostPtr;
-use crate::queue::{Ordering, Queue, settle};
+use crate::memory::pattern::Pattern;
+use crate::queue::{Ordering, Queue};
+use brolga_engine::Event;
+use brolga_engine::error::{CLResult, ClError};
+
+/// `clEnqueueMemFillINTEL`, `clEnqueueMemsetINTEL`. `destination` must be valid for `size` bytes
+/// until the command completes.
+///
+/// Errors: `CL_INVALID_VALUE` (null, not aligned to the pattern, no whole patterns).
+#[derive(Clone, Debug)]
+pub struct UsmFill {
+    pub destination: HostPtr,
+    pub pattern: Pattern,
+    pub size: usize,
+}
+
+impl Description for UsmFill {
+    fn command(self, _: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
+        // CL_INVALID_VALUE if dst_ptr is NULL.
+        check_pointer(self.destination)?;
+        let command_type = CL_COMMAND_MEMFILL_INTEL;
+        svm::fill(command_type, self.destination, self.pattern, self.size)
+    }
+}
+
+/// `clEnqueueMemcpyINTEL`. Both must be valid for `size` bytes until the command completes.
+///
+/// Errors: `CL_INVALID_VALUE` (null), `CL_MEM_COPY_OVERLAP`.
+#[derive(Clone, Copy, Debug)]
+pub struct UsmCopy {
+    pub destination: HostPtr,
+    pub source: HostPtr,
+    pub size: usize,
+}
+
+impl Description for UsmCopy {
+    fn command(self, _: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
+        // CL_INVALID_VALUE if either dst_ptr or src_ptr are NULL.
+        check_pointer(self.destination)?;
+        check_pointer(self.source)?;
+        let command_type = CL_COMMAND_MEMCPY_INTEL;
+        svm::copy(command_type, self.destination, self.source, self.size)
+    }
+}
 
 impl Queue {
-    /// `clEnqueueMemFillINTEL`, `clEnqueueMemsetINTEL`. `destination` must be valid for `size`
-    /// bytes until the command completes.
-    ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, not aligned to the pattern, pattern
-    /// size).
-    pub fn enqueue_usm_fill(
-        self: &Arc<Self>,
-        destination: HostPtr,
-        pattern: &[u8],
-        size: usize,
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        // CL_INVALID_VALUE if dst_ptr is NULL.
-        check_pointer(destination)?;
-        let command = Command::fill_at(CL_COMMAND_MEMFILL_INTEL, destination, pattern, size)?;
-        self.submit(command, wait)
-    }
-
-    /// `clEnqueueMemcpyINTEL`. Both must be valid for `size` bytes until the command completes.
-    ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null), `CL_MEM_COPY_OVERLAP`, of a
-    /// blocking copy `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST`.
-    pub fn enqueue_usm_memcpy(
-        self: &Arc<Self>,
-        blocking: bool,
-        destination: HostPtr,
-        source: HostPtr,
-        size: usize,
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        // CL_INVALID_VALUE if either dst_ptr or src_ptr are NULL.
-        check_pointer(destination)?;
-        check_pointer(source)?;
-        let command = Command::copy_at(CL_COMMAND_MEMCPY_INTEL, destination, source, size)?;
-        let event = self.submit(command, wait)?;
-        settle(event, blocking)
-    }
-
     /// `clEnqueueMigrateMemINTEL`: all memory is where it should be already.
     ///
     /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, flags).

@@ -16,6 +16,13 @@ mod x86_64 {
 
     pub(crate) const IS_SUPPORTED: bool = true;
 
+    /// Whether memory may have the address, with as many bits of it as any processor translates
+    /// ("Canonical Addressing", Intel SDM and AMD64 APM).
+    pub(crate) fn is_canonical(address: usize) -> bool {
+        const UNUSED: u32 = 64 - 57;
+        ((address as isize) << UNUSED >> UNUSED) as usize == address
+    }
+
     /// Where [`call`] goes on: the stack pointer, and the instruction.
     #[repr(C)]
     pub(crate) struct ResumePoint {
@@ -196,6 +203,10 @@ mod none {
     use brolga_compiler::{KernelFn, Launch};
 
     pub(crate) const IS_SUPPORTED: bool = false;
+
+    pub(crate) fn is_canonical(_address: usize) -> bool {
+        true
+    }
 
     pub(crate) struct ResumePoint;
 

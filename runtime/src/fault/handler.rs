@@ -7,9 +7,13 @@ use std::sync::LazyLock;
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use brolga_host::environment;
+
 use super::arch;
 use super::slots::Slot;
 
+/// `si_code` where the system knows no address.
+const SI_KERNEL: i32 = 0x80;
 /// A fault this near to the stack pointer is of a stack that is full.
 const NEAR: usize = 1 << 20;
 
@@ -25,7 +29,7 @@ const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGI
 /// A thread may fault at any time, and some programs do on purpose: so what was there before is
 /// known to the handler before it is installed.
 fn install() -> bool {
-    if !arch::IS_SUPPORTED || std::env::var("BROLGA_FAULTS").is_ok_and(|v| v == "0") {
+    if !arch::IS_SUPPORTED || !environment::is_on("BROLGA_FAULTS", true) {
         return false;
     }
     stay_loaded();
@@ -88,7 +92,7 @@ pub(super) fn stay_loaded() {
 
 /// The code of the library that `memmove` is in.
 static MEMMOVE: LazyLock<Range<usize>> = LazyLock::new(|| {
-    let mut code = Search {
+    let mut code = SegmentSearch {
         address: libc::memmove as *const () as usize,
         found: 0..0,
     };
@@ -98,7 +102,7 @@ static MEMMOVE: LazyLock<Range<usize>> = LazyLock::new(|| {
 });
 
 /// What [`search`] is asked, and its answer.
-struct Search {
+struct SegmentSearch {
     address: usize,
     found: Range<usize>,
 }
@@ -114,7 +118,7 @@ unsafe extern "C" fn search(
     let (base, headers, wanted) = unsafe {
         let info = &*info;
         let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
-        (info.dlpi_addr, headers, &mut *data.cast::<Search>())
+        (info.dlpi_addr, headers, &mut *data.cast::<SegmentSearch>())
     };
     for header in headers
         .iter()
@@ -150,14 +154,16 @@ unsafe fn offset(at: &arch::Interrupted, code: &Range<usize>, address: usize) ->
 
 extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: the system calls handlers with a context, and with information.
-    let (mut at, address) = unsafe {
+    let (mut at, address, code) = unsafe {
         let address = (*info).si_addr() as usize;
-        (arch::Interrupted::new(context), address)
+        (arch::Interrupted::new(context), address, (*info).si_code)
     };
-    if at.leave_copy() {
+    // What a process sends is no fault of whatever the thread is doing ("si_code", sigaction(2)).
+    let is_fault = code > 0;
+    if is_fault && at.leave_copy() {
         return;
     }
-    if let Some(slot) = Slot::running() {
+    if is_fault && let Some(slot) = Slot::running() {
         let place = match slot.is_guard.load(Relaxed) {
             true => (signal == libc::SIGBUS).then_some(0),
             // SAFETY: this is the handler.
@@ -166,6 +172,7 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
         if let Some(offset) = place {
             slot.signal.store(signal, Relaxed);
             slot.address.store(address, Relaxed);
+            slot.address_is_known.store(code != SI_KERNEL, Relaxed);
             slot.offset.store(offset, Relaxed);
             let is_near = at.stack().abs_diff(address) < NEAR;
             slot.stack_is_full.store(is_near, Relaxed);
@@ -179,12 +186,18 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
     let old = index.and_then(|index| unsafe { BEFORE[index].load(Acquire).as_ref() });
     // SAFETY: as above; the handler is one that was installed.
     let handled = old.is_some_and(|old| unsafe { pass_on(old, signal, info, context) });
-    if !handled {
-        // The instruction faults again, and the system does the rest. SAFETY: zeros are the default
-        // action.
-        unsafe {
-            let default: libc::sigaction = std::mem::zeroed();
-            libc::sigaction(signal, &default, ptr::null_mut());
+    let is_ignored = old.is_some_and(|old| old.sa_sigaction == libc::SIG_IGN);
+    if handled || is_ignored && !is_fault {
+        return;
+    }
+    // The instruction faults again, or the signal comes again, and the system does the rest.
+    // SAFETY: zeros are the default action; the information is what the system gave.
+    unsafe {
+        let default: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, &default, ptr::null_mut());
+        if !is_fault {
+            let (process, thread) = (libc::getpid(), libc::syscall(libc::SYS_gettid));
+            libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, signal, info);
         }
     }
 }

@@ -16,11 +16,14 @@ use std::sync::atomic::{AtomicBool, AtomicPtr};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use brolga_host::notice;
+
 use super::arch;
 use super::handler::{install_handler, pass_on, stay_loaded};
 use super::slots::{SLOTS, Slot};
-use crate::context::Context;
-use crate::threads;
+use brolga_engine::Event;
+use brolga_engine::domain::Domain;
+use brolga_engine::system::threads;
 
 pub(super) const SIGNAL: i32 = libc::SIGURG;
 
@@ -41,8 +44,8 @@ static INSTALLED: LazyLock<()> = LazyLock::new(|| {
 
 /// Has the kernels of a terminated context end that are running. They have by and by when this
 /// returns.
-pub(crate) fn interrupt_kernels(context: &Arc<Context>) {
-    let Some(stop) = context.termination() else {
+pub(crate) fn interrupt_kernels(domain: &Arc<Domain<Event>>) {
+    let Some(stop) = domain.termination() else {
         return;
     };
     if !has_running(stop) {
@@ -57,7 +60,7 @@ pub(crate) fn interrupt_kernels(context: &Arc<Context>) {
             return;
         }
     }
-    let kept = Arc::clone(context);
+    let kept = Arc::clone(domain);
     let spawned = threads::spawn("brolga-terminate", None, move || {
         while let Some(stop) = kept.termination()
             && has_running(stop)
@@ -68,7 +71,9 @@ pub(crate) fn interrupt_kernels(context: &Arc<Context>) {
         }
     });
     if let Err(error) = spawned {
-        eprintln!("brolga: kernels of a terminated context run to their end: {error}");
+        notice(format_args!(
+            "kernels of a terminated context run to their end: {error}"
+        ));
     }
 }
 

@@ -16,7 +16,8 @@
 //! addresses that the kernel has touched. In a program where another function takes the place of
 //! `memmove`, as the address and thread sanitizers' does, a fault in that is not the kernel's.
 //!
-//! Everything else goes to the handler that was there before, and a handler that the application
+//! A signal that a process sends is no fault. It and everything else goes to the handler that was
+//! there before, or has the effect that it had, and a handler that the application
 //! installs later comes first. `BROLGA_FAULTS=0` installs none.
 //!
 //! Copies are called in the same way, for one kind of fault: memory that has gone from below them,
@@ -70,7 +71,8 @@ pub(crate) const IS_SUPPORTED: bool = arch::IS_SUPPORTED;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     signal: i32,
-    address: usize,
+    /// `None` if the processor does not tell it, since it is not canonical: no memory can have it.
+    address: Option<usize>,
     place: FaultSite,
     stack_is_full: bool,
 }
@@ -97,16 +99,27 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.signal {
             libc::SIGSEGV | libc::SIGBUS if self.stack_is_full => {
-                return write!(
-                    f,
-                    "its private variables do not fit on the stack (address {:#x})",
-                    self.address
-                );
+                f.write_str("does not fit on the stack")?;
+                return match self.address {
+                    Some(address) => write!(f, " (address {address:#x})"),
+                    None => Ok(()),
+                };
             }
-            // What the processor reports of an address that no memory can have is 0.
-            libc::SIGSEGV | libc::SIGBUS if self.address == 0 => "accessed no valid address",
             libc::SIGSEGV | libc::SIGBUS => {
-                return write!(f, "accessed address {:#x}, {}", self.address, self.place);
+                return match self.address {
+                    None => write!(
+                        f,
+                        "accessed an address that is not canonical, {}",
+                        self.place
+                    ),
+                    Some(address) if !arch::is_canonical(address) => write!(
+                        f,
+                        "accessed address {address:#x}, which is not canonical, {}",
+                        self.place
+                    ),
+                    Some(0) => write!(f, "accessed address 0, a null pointer, {}", self.place),
+                    Some(address) => write!(f, "accessed address {address:#x}, {}", self.place),
+                };
             }
             libc::SIGFPE => "divided by zero",
             _ => "came to an instruction that the processor does not have",
@@ -116,6 +129,11 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
+    /// What was accessed, if that is known.
+    pub(crate) fn address(&self) -> Option<usize> {
+        self.address
+    }
+
     /// How many bytes into the kernel's code it happened, if not in a call.
     pub(crate) fn offset(&self) -> Option<usize> {
         match self.place {
@@ -143,7 +161,7 @@ const LEFT: i32 = 0;
 pub(crate) fn record(address: usize, name: &'static str) {
     let fault = Fault {
         signal: libc::SIGSEGV,
-        address,
+        address: Some(address),
         place: FaultSite::Call(name),
         stack_is_full: false,
     };
@@ -227,7 +245,10 @@ unsafe fn call_caught(
         LEFT => Err(ExitReason::Left),
         signal => Err(ExitReason::Fault(Fault {
             signal,
-            address: slot.address.load(Relaxed),
+            address: slot
+                .address_is_known
+                .load(Relaxed)
+                .then(|| slot.address.load(Relaxed)),
             place: FaultSite::Code(slot.offset.load(Relaxed)),
             stack_is_full: slot.stack_is_full.load(Relaxed),
         })),

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize};
 
 use super::{Fault, arch};
-use crate::threads::MAX_THREADS;
+use brolga_engine::system::threads::MAX_THREADS;
 
 /// Threads that have been in kernels and have not ended; more run without protection. So many
 /// workers `BROLGA_THREADS` may ask for, and as many threads of the application.
@@ -35,6 +35,8 @@ pub(super) struct Slot {
     pub(super) resume_point: arch::ResumePoint,
     pub(super) signal: AtomicI32,
     pub(super) address: AtomicUsize,
+    /// The processor does not tell an address that is not canonical.
+    pub(super) address_is_known: AtomicBool,
     pub(super) offset: AtomicUsize,
     pub(super) stack_is_full: AtomicBool,
 }
@@ -51,6 +53,7 @@ impl Slot {
             resume_point: arch::ResumePoint::none(),
             signal: AtomicI32::new(0),
             address: AtomicUsize::new(0),
+            address_is_known: AtomicBool::new(false),
             offset: AtomicUsize::new(0),
             stack_is_full: AtomicBool::new(false),
         }

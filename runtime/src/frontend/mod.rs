@@ -14,6 +14,7 @@ mod clang;
 mod opencl_c;
 pub mod options;
 
+use brolga_host::environment;
 use brolga_opencl_c::Device;
 use options::Language;
 pub use options::Options;
@@ -58,7 +59,10 @@ pub fn compile_for(
 
 /// Whether OpenCL C goes through clang.
 fn compares() -> bool {
-    std::env::var_os("BROLGA_FRONTEND").is_some_and(|frontend| frontend == "clang")
+    environment::chosen("BROLGA_FRONTEND", "clang", |value| {
+        (value == "clang").then_some(())
+    })
+    .is_some()
 }
 
 #[cfg(test)]

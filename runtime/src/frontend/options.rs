@@ -98,6 +98,19 @@ pub struct Options {
     pub enable_link_options: bool,
 }
 
+impl Options {
+    /// Whether there is any option of the specification's section "Program Linking Options".
+    pub(crate) fn has_program_linking_option(&self) -> bool {
+        let compiler = &self.compiler;
+        compiler.denorms_are_zero
+            || compiler.no_signed_zeros
+            || compiler.unsafe_math
+            || compiler.finite_math_only
+            || compiler.fast_relaxed_math
+            || self.no_subgroup_ifp
+    }
+}
+
 /// Parses an option string; the error names the option that is wrong.
 pub fn parse(text: &str) -> Result<Options, String> {
     let mut options = Options::default();

@@ -10,7 +10,7 @@ fn run(source: &str, headers: &[(&str, &str)], options: &str) -> Output {
         .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
         .collect();
     let options = options::parse(options).unwrap();
-    let device = crate::features::for_compiler();
+    let device = crate::base::features::for_compiler();
     compile_for(source, &headers, &options, &device)
 }
 
@@ -73,7 +73,7 @@ fn macros_are_what_the_device_and_the_options_say() {
 /// query lists.
 #[test]
 fn listed_features_are_macros_of_both_versions_that_have_them() {
-    let device = crate::features::for_compiler();
+    let device = crate::base::features::for_compiler();
     for feature in device.features.iter().chain(&device.extensions) {
         let source = format!("#ifndef {feature}\n#error missing\n#endif\nkernel void k() {{}}");
         for options in ["-cl-std=CL3.0", "-cl-std=CL3.1"] {

@@ -10,11 +10,11 @@ use opencl_sys::*;
 use parking_lot::Mutex;
 
 use crate::context::Context;
-use crate::destructors::{DestructorCallback, DestructorCallbacks};
-use crate::error::{CLResult, ClError};
-use crate::memory::allocation::{Allocation, MIN_ALIGN};
+use crate::context::destructors::{DestructorCallback, DestructorCallbacks};
 use crate::memory::external::{ExternalHandle, Imported};
 use crate::memory::host::HostPtr;
+use crate::storage::allocation::{Allocation, MIN_ALIGN};
+use brolga_engine::error::{CLResult, ClError};
 
 const DEVICE_ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
 const HOST_ACCESS: u64 = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
@@ -147,6 +147,25 @@ impl Buffer {
         properties: Vec<u64>,
     ) -> CLResult<Arc<Buffer>> {
         Buffer::create(context, flags, size, host, properties, None)
+    }
+
+    /// A memory object of zeros that the host cannot reach. Nothing touches its memory here.
+    ///
+    /// Errors: `CL_MEM_OBJECT_ALLOCATION_FAILURE`.
+    pub(crate) fn zeroed(context: &Arc<Context>, flags: u64, size: usize) -> CLResult<Arc<Buffer>> {
+        let block = Allocation::zeroed(size).ok_or(ClError::MEM_OBJECT_ALLOCATION_FAILURE)?;
+        Ok(Arc::new(Buffer {
+            context: Arc::clone(context),
+            flags,
+            size,
+            memory: Memory::Own(block),
+            host: HostPtr::null(),
+            uses_svm: false,
+            properties: Vec::new(),
+            map_count: AtomicU32::new(0),
+            mappings: Mutex::default(),
+            destructors: DestructorCallbacks::default(),
+        }))
     }
 
     /// `clCreateBufferWithProperties` with an external memory handle, which is taken over if that

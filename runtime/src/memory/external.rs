@@ -15,7 +15,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::{NonNull, null_mut};
 
-use crate::error::{CLResult, ClError};
+use brolga_engine::error::{CLResult, ClError};
+use brolga_host::notice;
 
 /// What a descriptor is said to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +160,7 @@ impl Imported {
             }
             let error = io::Error::last_os_error();
             if !matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) {
-                eprintln!("brolga: a dma-buf cannot be synchronized: {error}");
+                notice(format_args!("a dma-buf cannot be synchronized: {error}"));
                 return Err(ClError::OUT_OF_RESOURCES);
             }
         }

@@ -6,9 +6,8 @@ use brolga_compiler::pipe;
 use opencl_sys::*;
 
 use crate::context::Context;
-use crate::error::{CLResult, ClError};
 use crate::memory::buffer::Buffer;
-use crate::memory::host::HostPtr;
+use brolga_engine::error::{CLResult, ClError};
 
 /// A pipe: a first-in, first-out queue of packets of one size.
 #[derive(Debug)]
@@ -51,14 +50,13 @@ impl Pipe {
         // If the value specified for flags is 0, the default is used which is CL_MEM_READ_WRITE |
         // CL_MEM_HOST_NO_ACCESS.
         let flags = if flags == 0 { ALLOWED } else { flags };
-        let memory = Buffer::new(context, flags, size as usize, HostPtr::null(), Vec::new())?;
+        // After the header all is zero. Only what is written takes memory.
+        let memory = Buffer::zeroed(context, flags, size as usize)?;
         let header = pipe::header(packet_size, max_packets);
-        let rest = size as usize - header.len();
-        // SAFETY: the memory is new and larger than the header, after which all is zero. Buffers
-        // are aligned to `pipe::ALIGN`.
+        // SAFETY: the memory is new and larger than the header. Buffers are aligned to
+        // `pipe::ALIGN`.
         unsafe {
             std::ptr::copy_nonoverlapping(header.as_ptr(), memory.as_ptr(), header.len());
-            memory.as_ptr().add(header.len()).write_bytes(0, rest);
         }
         Ok(Arc::new(Pipe {
             memory,
@@ -84,4 +82,4 @@ impl Pipe {
 }
 
 // What `Pipe::new` relies on.
-const _: () = assert!(super::allocation::MIN_ALIGN as u64 >= pipe::ALIGN);
+const _: () = assert!(crate::storage::allocation::MIN_ALIGN as u64 >= pipe::ALIGN);

@@ -4,7 +4,7 @@
 //! Copying Buffer Objects" for the formulas and "Checking for Memory Copy Overlap" for the last
 //! function.
 
-use crate::error::{CLResult, ClError};
+use brolga_engine::error::{CLResult, ClError};
 
 /// Origin and pitches of one side of a rectangular transfer, bytes; a pitch of 0 means tight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use brolga_compiler::image::{Addressing, LevelsOfDetail as Detail, Sampler as Bi
 use opencl_sys::*;
 
 use crate::context::Context;
-use crate::error::{CLResult, ClError};
+use brolga_engine::error::{CLResult, ClError};
 
 /// What a sampler is made with. Modes are the API's numbers.
 #[derive(Clone, Copy, Debug)]

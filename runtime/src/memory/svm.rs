@@ -3,9 +3,9 @@
 use opencl_sys::*;
 
 use crate::context::Context;
-use crate::error::{CLResult, ClError};
-use crate::memory::origin::{COARSE_GRAIN_BUFFER, FINE_GRAIN_BUFFER, Origin, SvmInfo};
-use crate::memory::shared::is_alignment;
+use crate::storage::origin::{COARSE_GRAIN_BUFFER, FINE_GRAIN_BUFFER, Origin, SvmInfo};
+use crate::storage::shared::is_alignment;
+use brolga_engine::error::{CLResult, ClError};
 
 impl Context {
     /// `clSVMAlloc`: `size` bytes aligned to `alignment`, 0 meaning the largest OpenCL type's.

@@ -1,8 +1,17 @@
 //! Copies and fills, divisible so that several threads share a large one.
 
+use std::ops::Range;
+use std::sync::Arc;
+
+use brolga_engine::Event;
+use brolga_engine::chunks::WorkShape;
+use brolga_engine::error::{CLResult, ClError};
+use brolga_engine::work::{Description, Runner, Work};
+use brolga_host::notice;
+use serde_json::json;
 use smallvec::SmallVec;
 
-use crate::chunks::WorkShape;
+use crate::fault;
 use crate::memory::host::HostPtr;
 use crate::memory::rect::RectLayout;
 
@@ -123,7 +132,7 @@ impl Transfer {
     }
 
     /// How the transfer may be shared.
-    pub(crate) fn shape(&self) -> WorkShape {
+    fn shape(&self) -> WorkShape {
         let bytes = self.bytes();
         let estimate = (bytes / BYTES_PER_NANOSECOND) as u64;
         let threads = (bytes / BYTES_PER_THREAD).clamp(1, u32::MAX as usize) as u32;
@@ -155,7 +164,7 @@ impl Transfer {
     }
 
     /// Moves the units `begin..end`.
-    pub(crate) fn run(&self, begin: u64, end: u64) {
+    fn run(&self, begin: u64, end: u64) {
         let (begin, end) = (begin as usize, end as usize);
         match self {
             Transfer::Copy {
@@ -261,6 +270,38 @@ unsafe fn fill(destination: *mut u8, size: usize, pattern: &[u8]) {
             let piece = done.min(most).min(size - done);
             std::ptr::copy_nonoverlapping(destination, destination.add(done), piece);
             done += piece;
+        }
+    }
+}
+
+impl Work<Event> for Transfer {
+    fn runner(&self) -> Runner {
+        match self.bytes() {
+            0 => Runner::Finder,
+            _ => Runner::Any,
+        }
+    }
+
+    fn shape(&self) -> WorkShape {
+        Transfer::shape(self)
+    }
+
+    fn run(&self, event: Option<&Arc<Event>>, units: Range<u64>) -> CLResult<()> {
+        fault::guard(&|| Transfer::run(self, units.start, units.end)).map_err(|address| {
+            let message = format!("a transfer found no memory at address {address:#x}");
+            notice(format_args!("{message}"));
+            if let Some(event) = event {
+                event.lane().domain().report(&message);
+            }
+            ClError::OUT_OF_RESOURCES
+        })
+    }
+
+    fn describe(&self) -> Description<'_> {
+        Description {
+            pieces: Some(("transfer", "transfer".into())),
+            details: json!({ "bytes": self.bytes() }),
+            ..Description::default()
         }
     }
 }

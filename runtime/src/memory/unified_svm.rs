@@ -8,9 +8,9 @@
 use opencl_sys::*;
 
 use crate::context::Context;
-use crate::error::{CLResult, ClError};
-use crate::memory::origin::{Origin, SVM_TYPES, SvmInfo, SvmProperties};
-use crate::memory::shared::is_alignment;
+use crate::storage::origin::{Origin, SVM_TYPES, SvmInfo, SvmProperties};
+use crate::storage::shared::is_alignment;
+use brolga_engine::error::{CLResult, ClError};
 
 /// `CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR`: bytes that may be accessed at the same time as
 /// their neighbours, or 0, for each type.

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
+use crate::base::device::Device;
 use crate::context::Context;
-use crate::device::Device;
-use crate::error::{CLResult, ClError};
-use crate::memory::origin::{Origin, UsmInfo, UsmKind};
-use crate::memory::shared::is_alignment;
+use crate::storage::origin::{Origin, UsmInfo, UsmKind};
+use crate::storage::shared::is_alignment;
+use brolga_engine::error::{CLResult, ClError};
 
 impl Context {
     /// `clHostMemAllocINTEL`, `clDeviceMemAllocINTEL`, `clSharedMemAllocINTEL`: `size` bytes
@@ -74,7 +74,7 @@ impl Context {
         }
         // "a kernel with indirect memory access counts as using all memory allocations", so every
         // command may be using this one.
-        self.finish_all()?;
+        self.finish_all();
         self.usm_free(address)
     }
 }

@@ -1,26 +1,22 @@
 //! Compiling: from a program's origin to an object, and with `clBuildProgram` on to an executable.
 
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
-use std::thread::JoinHandle;
 
 use brolga_compiler::SpecConstants;
 use opencl_sys::*;
-use parking_lot::Mutex;
 use serde_json::json;
 
+use super::background::in_background;
 use super::specialised::specialised;
 use super::translate::translate;
-use super::{BuildCallback, BuildInfo, Object, Origin, Program, State};
-use crate::error::{CLResult, ClError};
-use crate::executable::Executable;
-use crate::features;
+use super::{BuildCallback, BuildInfo, Object, Program, ProgramInput, State};
+use crate::base::features;
+use crate::base::trace;
+use crate::code::executable::Executable;
 use crate::frontend::{self, Options, options};
-use crate::stack;
-use crate::threads;
-use crate::trace;
+use brolga_engine::error::{CLResult, ClError};
 
 /// How far a build goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,7 +63,7 @@ impl Program {
     pub fn build(self: &Arc<Self>, options: &str, callback: Option<BuildCallback>) -> CLResult<()> {
         // CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource,
         // clCreateProgramWithIL or clCreateProgramWithBinary ("Building Program Executables").
-        if matches!(self.origin, Origin::Linked) {
+        if matches!(self.origin, ProgramInput::Linked) {
             return Err(ClError::INVALID_OPERATION);
         }
         self.start(Stage::Build, options, Vec::new(), callback)
@@ -88,12 +84,15 @@ impl Program {
         // CL_INVALID_OPERATION if program has no source or IL available, i.e. it has not been
         // created with clCreateProgramWithSource or clCreateProgramWithIL ("Separate Compilation
         // and Linking of Programs").
-        if !matches!(self.origin, Origin::Source(_) | Origin::Il { .. }) {
+        if !matches!(
+            self.origin,
+            ProgramInput::Source(_) | ProgramInput::Il { .. }
+        ) {
             return Err(ClError::INVALID_OPERATION);
         }
         let mut texts = Vec::new();
         for (name, header) in headers {
-            let Origin::Source(source) = &header.origin else {
+            let ProgramInput::Source(source) = &header.origin else {
                 return Err(ClError::INVALID_OPERATION);
             };
             texts.push((name.clone(), source.clone()));
@@ -109,7 +108,7 @@ impl Program {
         callback: Option<BuildCallback>,
     ) -> CLResult<()> {
         // Programs that need no compiler are built already.
-        if matches!(self.origin, Origin::Native) {
+        if matches!(self.origin, ProgramInput::Native) {
             if let Some(callback) = callback {
                 callback();
             }
@@ -139,17 +138,19 @@ impl Program {
             options: text.to_owned(),
             ..State::new().info
         };
-        state.executable = None;
+        let mut replaced = (state.executable.take(), None);
         let spec = state.spec.clone();
         // A binary's object is its origin; anything else is compiled afresh.
         let object = match self.origin {
-            Origin::Source(_) | Origin::Il { .. } => {
-                state.object = None;
+            ProgramInput::Source(_) | ProgramInput::Il { .. } => {
+                replaced.1 = state.object.take();
                 None
             }
             _ => state.object.clone(),
         };
         drop(state);
+        // The program's destructors run now, which may take long.
+        drop(replaced);
 
         let program = Arc::clone(self);
         let text = text.to_owned();
@@ -165,10 +166,12 @@ impl Program {
         match callback {
             None => work(),
             Some(callback) => {
-                in_background(move || {
-                    let _ = work();
-                    callback();
-                });
+                in_background(
+                    move || {
+                        let _ = work();
+                    },
+                    callback,
+                );
                 Ok(())
             }
         }
@@ -185,10 +188,10 @@ impl Program {
     ) -> Result<(Product, String), BuildError> {
         let (object, log) = match (&self.origin, object) {
             (_, Some(object)) => (object, String::new()),
-            (Origin::Source(source), None) => {
+            (ProgramInput::Source(source), None) => {
                 compile_source(stage, source, headers, (text, options))?
             }
-            (Origin::Il { words, .. }, None) => {
+            (ProgramInput::Il { words, .. }, None) => {
                 let object = Object {
                     modules: vec![specialised(words, &spec)],
                     compiler: options.compiler.clone(),
@@ -235,6 +238,8 @@ impl Program {
 
     /// Records how a build ended.
     pub(super) fn conclude(&self, result: Result<(Product, String), BuildError>) -> CLResult<()> {
+        // A binary's object is built again and again. It goes without the lock.
+        let _replaced;
         let mut state = self.state.lock();
         // Seen by a thread that waits when the lock is let go.
         self.concluded.notify_all();
@@ -242,7 +247,7 @@ impl Program {
             Ok((product, log)) => {
                 state.info.log = log;
                 state.info.binary_type = product.binary_type;
-                state.object = Some(product.object);
+                _replaced = state.object.replace(product.object);
                 state.info.global_variable_total_size = product
                     .executable
                     .as_ref()
@@ -273,34 +278,6 @@ pub(super) fn catch_panic<T>(
             log: "error: the compiler failed; this is a bug of the driver\n".to_owned(),
         })
     })
-}
-
-/// Runs a build on a thread of its own: it may take long, and pool threads have commands to run.
-/// Without a thread it runs here.
-pub(super) fn in_background(work: impl FnOnce() + Send + 'static) {
-    run_or_start(work, |work| {
-        threads::spawn("brolga-build", Some(stack::WORKER), work)
-    });
-}
-
-/// Has `start` run the work on a thread, or does so itself if there is none.
-fn run_or_start(
-    work: impl FnOnce() + Send + 'static,
-    start: impl FnOnce(Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>>,
-) {
-    let work = Arc::new(Mutex::new(Some(work)));
-    let take = |work: &Mutex<Option<_>>| work.lock().take();
-    let on_thread = Arc::clone(&work);
-    let started = start(Box::new(move || {
-        if let Some(work) = take(&on_thread) {
-            work();
-        }
-    }));
-    if started.is_err()
-        && let Some(work) = take(&work)
-    {
-        work();
-    }
 }
 
 fn compile_source(
@@ -354,32 +331,5 @@ mod tests {
         assert!(error.log.starts_with("error: "), "{}", error.log);
         let fine = catch_panic(ClError::BUILD_PROGRAM_FAILURE, || Ok(3));
         assert!(matches!(fine, Ok(3)));
-    }
-
-    #[test]
-    fn without_a_thread_the_build_runs_all_the_same() {
-        let ran = Arc::new(Mutex::new(0));
-        let count = Arc::clone(&ran);
-        run_or_start(
-            move || *count.lock() += 1,
-            |work| {
-                // As when a thread cannot be started: what it was to do is gone.
-                drop(work);
-                Err(io::Error::from(io::ErrorKind::WouldBlock))
-            },
-        );
-        assert_eq!(*ran.lock(), 1);
-        let count = Arc::clone(&ran);
-        let mut thread = None;
-        run_or_start(
-            move || *count.lock() += 1,
-            |work| {
-                let started = std::thread::spawn(work);
-                started.join().expect("it does not panic");
-                thread = Some(());
-                Ok(std::thread::spawn(|| ()))
-            },
-        );
-        assert_eq!((*ran.lock(), thread), (2, Some(())));
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use brolga_opencl_c as opencl_c;
 
-use crate::features;
+use crate::base::features;
 use crate::spirv::{instructions, op, string};
 
 /// Functions and variables that some module imports and none exports, in order.

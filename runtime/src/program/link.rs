@@ -5,12 +5,13 @@ use std::sync::Arc;
 use brolga_compiler::BuildOptions;
 use opencl_sys::*;
 
-use super::build::{BuildError, Product, catch_panic, in_background};
+use super::background::in_background;
+use super::build::{BuildError, Product, catch_panic};
 use super::translate::translate;
-use super::{LinkCallback, Object, Origin, Program, State};
+use super::{LinkCallback, Object, Program, ProgramInput, State};
 use crate::context::Context;
-use crate::error::{CLResult, ClError};
 use crate::frontend::{Options, options};
+use brolga_engine::error::{CLResult, ClError};
 
 impl Program {
     /// `clLinkProgram`. When linking fails there is a program, which has the log, *and* an error.
@@ -32,7 +33,7 @@ impl Program {
         let mut state = State::new();
         state.info.status = CL_BUILD_IN_PROGRESS;
         state.info.options = text.to_owned();
-        let program = Program::create(context, Origin::Linked, state);
+        let program = Program::create(context, ProgramInput::Linked, state);
         let linked = Arc::clone(&program);
         let program_context = Arc::clone(context);
         let produce = move || {
@@ -66,10 +67,12 @@ impl Program {
             None => work(),
             Some(callback) => {
                 let program = Arc::clone(&program);
-                in_background(move || {
-                    let _ = work();
-                    callback(program);
-                });
+                in_background(
+                    move || {
+                        let _ = work();
+                    },
+                    move || callback(program),
+                );
                 Ok(())
             }
         };
@@ -95,6 +98,11 @@ fn link_inputs(
     if options.enable_link_options && !options.create_library {
         return Err(ClError::INVALID_LINKER_OPTIONS);
     }
+    // "The following options can be specified when linking a program executable" ("Program Linking
+    // Options"), and creating a library is not that.
+    if options.create_library && options.has_program_linking_option() {
+        return Err(ClError::INVALID_LINKER_OPTIONS);
+    }
     let mut object = Object {
         allows_non_uniform: true,
         has_arg_info: true,
@@ -106,7 +114,7 @@ fn link_inputs(
         if !Arc::ptr_eq(&input.context, context) {
             return Err(ClError::INVALID_PROGRAM);
         }
-        let state = input.settled();
+        let state = input.after_build();
         // CL_INVALID_OPERATION if the compilation or build of a program executable for any of the
         // devices listed by a previous call has not completed, or an input has no compiled binary
         // or library.

@@ -4,9 +4,11 @@
 //! A program goes through two stages. *Compiling* (`build.rs`) yields SPIR-V modules: an object, in
 //! the words of the specification. *Linking* (`link.rs`) gives modules to the compiler, which
 //! checks them and yields an [`Executable`] (`translate.rs`), with one more that has the built-in
-//! functions that they import (`imports.rs`). `clBuildProgram` is both. `spirv.rs`
-//! knows what little of SPIR-V the runtime has to.
+//! functions that they import (`imports.rs`). `clBuildProgram` is both.
+//! With a callback they go on in the background (`background.rs`). `spirv.rs` knows what little of
+//! SPIR-V the runtime has to.
 
+mod background;
 mod build;
 mod imports;
 mod link;
@@ -22,13 +24,13 @@ use brolga_compiler::{BuildOptions, SpecConstantInfo, SpecConstants, spec_consta
 use opencl_sys::*;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
+use crate::base::device::Device;
 use crate::binary::{self, BinaryType, ProgramBinary};
+use crate::code::executable::{Executable, KernelSource};
 use crate::context::Context;
-use crate::device::Device;
-use crate::error::{CLResult, ClError};
-use crate::executable::{Executable, KernelSource};
 use crate::frontend::options;
 use crate::spirv;
+use brolga_engine::error::{CLResult, ClError};
 
 /// The answers of `clGetProgramBuildInfo` for the one device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +54,7 @@ pub type BuildCallback = Box<dyn FnOnce() + Send>;
 pub type LinkCallback = Box<dyn FnOnce(Arc<Program>) + Send>;
 
 /// What a program was made from.
-enum Origin {
+enum ProgramInput {
     Source(String),
     /// The bytes as given, and as words in the host's order.
     Il {
@@ -81,7 +83,7 @@ struct Object {
 /// A program object.
 pub struct Program {
     context: Arc<Context>,
-    origin: Origin,
+    origin: ProgramInput,
     /// Kernel objects that exist.
     attached: AtomicUsize,
     /// The specialization constants of the IL, found when first asked for.
@@ -117,7 +119,7 @@ impl State {
 }
 
 impl Program {
-    fn create(context: &Arc<Context>, origin: Origin, state: State) -> Arc<Program> {
+    fn create(context: &Arc<Context>, origin: ProgramInput, state: State) -> Arc<Program> {
         Arc::new(Program {
             context: Arc::clone(context),
             origin,
@@ -132,7 +134,7 @@ impl Program {
     pub fn from_source(context: &Arc<Context>, source: String) -> CLResult<Arc<Program>> {
         Ok(Program::create(
             context,
-            Origin::Source(source),
+            ProgramInput::Source(source),
             State::new(),
         ))
     }
@@ -143,7 +145,7 @@ impl Program {
         // CL_INVALID_VALUE if il is not well-formed intermediate language ("Creating Program
         // Objects").
         let words = spirv::words(il).ok_or(ClError::INVALID_VALUE)?;
-        let origin = Origin::Il {
+        let origin = ProgramInput::Il {
             bytes: il.to_vec(),
             words: Arc::new(words),
         };
@@ -154,7 +156,10 @@ impl Program {
     pub fn from_binary(context: &Arc<Context>, bytes: &[u8]) -> CLResult<Arc<Program>> {
         // CL_INVALID_BINARY if an invalid program binary was encountered for any device ("Creating
         // Program Objects").
-        let binary = binary::decode(bytes).map_err(|_| ClError::INVALID_BINARY)?;
+        let binary = binary::decode(bytes).map_err(|error| {
+            context.report(&format!("clCreateProgramWithBinary: {error}"));
+            ClError::INVALID_BINARY
+        })?;
         let options = options::parse(&binary.options).map_err(|_| ClError::INVALID_BINARY)?;
         let mut state = State::new();
         state.info.binary_type = binary.binary_type as u32;
@@ -168,12 +173,12 @@ impl Program {
             compiler: options.compiler,
             options: binary.options,
         });
-        Ok(Program::create(context, Origin::Binary, state))
+        Ok(Program::create(context, ProgramInput::Binary, state))
     }
 
     /// The state when no build is going on. Applications ask for what a build in the background
     /// makes without waiting for its callback, and other implementations answer.
-    fn settled(&self) -> MutexGuard<'_, State> {
+    fn after_build(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock();
         let is_going_on = |state: &mut State| state.info.status == CL_BUILD_IN_PROGRESS;
         self.concluded.wait_while(&mut state, is_going_on);
@@ -183,7 +188,7 @@ impl Program {
     /// `CL_PROGRAM_BINARIES`: empty if the program is not compiled. Waits for a build in the
     /// background.
     pub fn binary(&self) -> Vec<u8> {
-        let state = self.settled();
+        let state = self.after_build();
         let binary_type = match state.info.binary_type {
             CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT => BinaryType::CompiledObject,
             CL_PROGRAM_BINARY_TYPE_LIBRARY => BinaryType::Library,
@@ -206,7 +211,7 @@ impl Program {
         state.info.status = CL_BUILD_SUCCESS;
         state.info.binary_type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
         state.executable = Some(Arc::new(Executable::new(kernels, true, true)));
-        Program::create(context, Origin::Native, state)
+        Program::create(context, ProgramInput::Native, state)
     }
 
     /// `CL_PROGRAM_CONTEXT`
@@ -222,7 +227,7 @@ impl Program {
     /// `CL_PROGRAM_SOURCE`: empty unless created from source.
     pub fn source(&self) -> &str {
         match &self.origin {
-            Origin::Source(source) => source,
+            ProgramInput::Source(source) => source,
             _ => "",
         }
     }
@@ -230,7 +235,7 @@ impl Program {
     /// `CL_PROGRAM_IL`: empty unless created from intermediate language.
     pub fn il(&self) -> &[u8] {
         match &self.origin {
-            Origin::Il { bytes, .. } => bytes,
+            ProgramInput::Il { bytes, .. } => bytes,
             _ => &[],
         }
     }
@@ -246,7 +251,7 @@ impl Program {
     pub fn spec_constant_size(&self, id: u32) -> CLResult<usize> {
         // CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate
         // language ("Setting SPIR-V specialization constants").
-        let Origin::Il { words, .. } = &self.origin else {
+        let ProgramInput::Il { words, .. } = &self.origin else {
             return Err(ClError::INVALID_PROGRAM);
         };
         let declared = self
@@ -279,14 +284,14 @@ impl Program {
 
     /// `clGetProgramBuildInfo`. Waits for a build in the background.
     pub fn build_info(&self) -> BuildInfo {
-        self.settled().info.clone()
+        self.after_build().info.clone()
     }
 
     /// What kernels are made from. Waits for a build in the background.
     pub(crate) fn executable(&self) -> CLResult<Arc<Executable>> {
         // CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program
         // ("Creating Kernel Objects").
-        let state = self.settled();
+        let state = self.after_build();
         state
             .executable
             .clone()

@@ -7,10 +7,11 @@ use serde_json::json;
 
 use super::zeroed::with_zeroed_variables;
 use super::{Object, imports};
+use crate::base::trace;
+use crate::code::executable::Executable;
 use crate::context::Context;
-use crate::executable::Executable;
 use crate::frontend::Options;
-use crate::trace;
+use crate::launch::lifetime;
 
 /// What an object became.
 pub(super) struct Translated {
@@ -63,7 +64,7 @@ pub(super) fn translate(context: &Arc<Context>, object: &Object) -> Result<Trans
                 object.has_arg_info,
             );
             executable.tells_errors = object.tells_errors;
-            executable.initialize(context)?;
+            lifetime::begin(&mut executable, context)?;
             Ok(Translated {
                 executable: Arc::new(executable),
                 warnings,

@@ -11,11 +11,12 @@ use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Arc, LazyLock};
 
+use brolga_engine::Event;
+use brolga_engine::error::{CLResult, ClError};
+use brolga_engine::pool::Push;
+use brolga_engine::system::threads;
+use brolga_host::notice;
 use parking_lot::Mutex;
-
-use crate::error::{CLResult, ClError};
-use crate::event::Event;
-use crate::pool::Push;
 
 /// The counter.
 #[derive(Debug)]
@@ -125,13 +126,11 @@ impl Poller {
     /// The poller; its thread starts when this is first called.
     fn get() -> &'static Poller {
         static POLLER: LazyLock<Poller> = LazyLock::new(|| {
-            let spawned = std::thread::Builder::new()
-                .name("brolga-poll".to_owned())
-                .spawn(|| Poller::get().run());
+            let spawned = threads::spawn("brolga-poll", None, || Poller::get().run());
             if let Err(error) = &spawned {
-                eprintln!(
-                    "brolga: cannot start the thread that waits for shared semaphores: {error}"
-                );
+                notice(format_args!(
+                    "cannot start the thread that waits for shared semaphores: {error}"
+                ));
             }
             Poller {
                 waits: Mutex::default(),

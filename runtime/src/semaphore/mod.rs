@@ -15,14 +15,15 @@ use std::fmt;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use brolga_engine::Event;
+use brolga_engine::error::{CLResult, ClError};
+use brolga_engine::job::Single;
+use brolga_engine::pool::Push;
+use brolga_engine::work::{Nothing, Once, RetainedResources, Work};
 use opencl_sys::*;
 use parking_lot::Mutex;
 
-use crate::command::{Job, RetainedResources, Work};
-use crate::context::Context;
-use crate::error::{CLResult, ClError};
-use crate::event::Event;
-use crate::pool::Push;
+use crate::context::{Context, Unqueued};
 use crate::queue::{Ordering, Queue};
 use external::Shared;
 
@@ -93,8 +94,8 @@ impl Semaphore {
             let pairs = self.pairs.lock();
             (pairs.signal.clone(), pairs.wait.clone())
         };
-        let is_signalled = signal.is_some_and(|signal| signal.status() == CL_COMPLETE);
-        let is_taken = wait.is_some_and(|wait| wait.status() <= CL_COMPLETE);
+        let is_signalled = signal.is_some_and(|signal| signal.polled_status() == CL_COMPLETE);
+        let is_taken = wait.is_some_and(|wait| wait.polled_status() <= CL_COMPLETE);
         u64::from(is_signalled && !is_taken)
     }
 
@@ -124,7 +125,7 @@ impl Semaphore {
                 pairs.wait = Some(Arc::clone(event));
             }
             _ => {
-                let placeholder = Event::placeholder(&self.context);
+                let placeholder = Event::placeholder(Unqueued::new(&self.context));
                 event.depend_on(&placeholder, true);
                 pairs.placeholders.push_back(placeholder);
             }
@@ -144,12 +145,8 @@ impl Queue {
     ) -> CLResult<Arc<Event>> {
         self.check_semaphores(semaphores, wait)?;
         let shared = shared(semaphores);
-        let work = match shared.is_empty() {
-            true => Work::Nothing,
-            false => Work::instant(Box::new(move || {
-                shared.iter().for_each(|one| one.signal());
-            })),
-        };
+        let work = (!shared.is_empty())
+            .then(|| Once::instant(move || shared.iter().for_each(|one| one.signal())));
         let command_type = CL_COMMAND_SEMAPHORE_SIGNAL_KHR;
         self.enqueue_linked(command_type, work, wait, &|event| {
             own(semaphores).for_each(|one| one.signal(event));
@@ -166,7 +163,7 @@ impl Queue {
         let command_type = CL_COMMAND_SEMAPHORE_WAIT_KHR;
         let shared = shared(semaphores);
         if shared.is_empty() {
-            return self.enqueue_linked(command_type, Work::Nothing, wait, &|event| {
+            return self.enqueue_linked(command_type, Nothing, wait, &|event| {
                 own(semaphores).for_each(|one| one.wait(event));
             });
         }
@@ -174,19 +171,19 @@ impl Queue {
         // that the application sees. Should it fail, the placeholders go away with it.
         let placeholders = shared
             .into_iter()
-            .map(|one| (one, Event::placeholder(self.context())));
+            .map(|one| (one, Event::placeholder(Unqueued::new(self.context()))));
         let placeholders: Vec<_> = placeholders.collect();
         let opened: Vec<_> = placeholders
             .iter()
             .map(|(_, placeholder)| Arc::clone(placeholder))
             .collect();
-        let work = Work::instant(Box::new(move || {
+        let work = Once::instant(move || {
             for (one, placeholder) in placeholders {
                 one.wait(placeholder);
             }
-        }));
+        });
         let before = self.enqueue_linked(CL_COMMAND_MARKER, work, wait, &|_| {})?;
-        self.enqueue_linked(command_type, Work::Nothing, &[before], &|event| {
+        self.enqueue_linked(command_type, Nothing, &[before], &|event| {
             opened
                 .iter()
                 .for_each(|placeholder| event.depend_on(placeholder, true));
@@ -220,18 +217,13 @@ impl Queue {
     fn enqueue_linked(
         self: &Arc<Self>,
         command_type: u32,
-        work: Work,
+        work: impl Work<Event> + 'static,
         wait: &[Arc<Event>],
         link: &dyn Fn(&Arc<Event>),
     ) -> CLResult<Arc<Event>> {
         self.check_host()?;
-        let event = Event::command(
-            self,
-            command_type,
-            Job::single(work),
-            RetainedResources::new(),
-            None,
-        );
+        let retained = RetainedResources::new();
+        let event = Event::new(self, command_type, Single::new(work), retained);
         self.place(&event, wait, Ordering::Queue);
         link(&event);
         event.release(Push::Notify);

@@ -11,9 +11,21 @@ use std::thread::ThreadId;
 use brolga_compiler::{AddressSpace, ArgInfo, ArgKind, KernelInfo, Launch};
 use brolga_runtime::context::ContextOptions;
 use brolga_runtime::executable::NativeKernels;
-use brolga_runtime::{Buffer, Context, HostPtr, Kernel, Platform, Program, Queue};
+use brolga_runtime::{
+    Buffer, Context, CopyBuffer, Direction, FillBuffer, HostCopy, HostPtr, Kernel, Pattern,
+    Platform, Program, Queue,
+};
+pub use brolga_runtime::{user_event, wait_for_events};
 use opencl_sys::*;
 use parking_lot::Mutex;
+
+/// A test needs what is not there: says so, and the test passes. Continuous integration (where `CI`
+/// is set) has installed everything, so that the test fails there.
+pub fn skip(needs: &str) {
+    let is_optional = std::env::var_os("CI").is_none_or(|value| value.is_empty());
+    assert!(is_optional, "needs {needs}");
+    eprintln!("skipped: needs {needs}");
+}
 
 pub fn context() -> Arc<Context> {
     let devices = Platform::get().devices().to_vec();
@@ -40,10 +52,57 @@ pub fn buffer(context: &Arc<Context>, words: &[u32]) -> Arc<Buffer> {
 pub fn words(queue: &Arc<Queue>, buffer: &Arc<Buffer>) -> Vec<u32> {
     let mut words = vec![0u32; buffer.size() / 4];
     let host = host(&mut words);
-    queue
-        .enqueue_read(buffer, true, 0, buffer.size(), host, &[])
-        .unwrap();
+    let read = host_copy(Direction::Read, buffer, 0, buffer.size(), host);
+    queue.submit_blocking(read, true, &[]).unwrap();
     words
+}
+
+/// A read or write of bytes of a buffer.
+pub fn host_copy(
+    direction: Direction,
+    buffer: &Arc<Buffer>,
+    offset: usize,
+    size: usize,
+    host: HostPtr,
+) -> HostCopy<'_> {
+    HostCopy {
+        direction,
+        buffer,
+        offset,
+        size,
+        host,
+    }
+}
+
+/// A copy of bytes of a buffer, from and to these offsets.
+pub fn copy<'a>(
+    source: &'a Arc<Buffer>,
+    destination: &'a Arc<Buffer>,
+    [source_offset, destination_offset]: [usize; 2],
+    size: usize,
+) -> CopyBuffer<'a> {
+    CopyBuffer {
+        source,
+        destination,
+        source_offset,
+        destination_offset,
+        size,
+    }
+}
+
+/// A fill of bytes of a buffer with a pattern of a right size.
+pub fn fill<'a>(
+    buffer: &'a Arc<Buffer>,
+    pattern: &[u8],
+    offset: usize,
+    size: usize,
+) -> FillBuffer<'a> {
+    FillBuffer {
+        buffer,
+        pattern: Pattern::new(pattern).unwrap(),
+        offset,
+        size,
+    }
 }
 
 /// The module that `spirv-as` makes of a text.

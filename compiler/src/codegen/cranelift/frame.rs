@@ -1,6 +1,7 @@
-//! The private variables' stack slot, and the addresses in it.
+//! The private variables' stack slot, and the addresses in it and in private memory.
 //!
-//! That address is the only value that lives through the whole function. A variable's own address,
+//! The slot's address and the scratch pointer are the only values that live through the whole
+//! function. A variable's own address,
 //! and one a constant further, is computed again in each block that needs it, which mostly costs
 //! nothing, as it folds into the accesses. Kept in registers from the entry on, hundreds of
 //! variables would be spilled and reloaded, and the register allocator takes time for each block
@@ -11,23 +12,23 @@ use cranelift_entity::SecondaryMap;
 use cranelift_frontend::FunctionBuilder;
 
 use super::parts::Repr;
-use crate::codegen::frame::FrameLayout;
+use crate::codegen::frame::{Base, FrameLayout, PrivateMemory};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Function, Value};
 
 /// A function's private variables.
 pub struct Frame {
     layout: FrameLayout,
-    /// The address of offset 0, if there are variables.
+    /// The address of offset 0 on the stack, if there are variables.
     base: Option<clif::Value>,
     /// The addresses computed in the current block.
     computed: Vec<Value>,
 }
 
 impl Frame {
-    pub fn new(func: &Function) -> Result<Frame, Diagnostic> {
+    pub fn new(func: &Function, private: Option<PrivateMemory>) -> Result<Frame, Diagnostic> {
         Ok(Frame {
-            layout: FrameLayout::new(func)?,
+            layout: FrameLayout::new(func, private)?,
             base: None,
             computed: Vec::new(),
         })
@@ -51,29 +52,40 @@ impl Frame {
         });
     }
 
-    /// Whether `value` is an address in the frame, which is computed where it is used.
+    /// Whether `value` is an address of a variable, which is computed where it is used.
     pub fn contains(&self, value: Value) -> bool {
-        self.layout.offsets[value].is_some()
+        self.layout.places[value].is_some()
     }
 
-    /// Before a use of `value`: if it is an address in the frame, computes it unless this block has
-    /// done so.
+    /// Bytes of private memory, and how its end is aligned.
+    pub fn private_memory(&self) -> (u32, u32) {
+        (self.layout.private_size, self.layout.private_align)
+    }
+
+    /// Before a use of `value`: if it is an address of a variable, computes it unless this block
+    /// has done so.
     pub fn compute(
         &mut self,
         b: &mut FunctionBuilder,
         values: &mut SecondaryMap<Value, Repr>,
         value: Value,
     ) {
-        if let (Some(offset), Some(base), Repr::None) =
-            (self.layout.offsets[value], self.base, &values[value])
-        {
-            let address = match offset {
-                0 => base,
-                _ => b.ins().iadd_imm_s(base, i64::from(offset)),
-            };
-            values[value] = Repr::Scalar(address);
-            self.computed.push(value);
-        }
+        let (Some(place), Repr::None) = (self.layout.places[value], &values[value]) else {
+            return;
+        };
+        let base = match place.base {
+            Base::Stack => self.base.expect("a slot for what is on the stack"),
+            Base::Scratch(scratch) => match &values[scratch] {
+                Repr::Scalar(base) => *base,
+                other => unreachable!("the scratch pointer is {other:?}"),
+            },
+        };
+        let address = match place.offset {
+            0 => base,
+            offset => b.ins().iadd_imm_s(base, i64::from(offset)),
+        };
+        values[value] = Repr::Scalar(address);
+        self.computed.push(value);
     }
 
     /// At the start of a block nothing has been computed.

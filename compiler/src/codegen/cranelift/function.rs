@@ -13,6 +13,7 @@ use super::parts::{Repr, int_part_type, lane_type, part_count, part_type};
 use super::values::Gen;
 use crate::analysis::LoopForest;
 use crate::codegen::allocator::Allocator;
+use crate::codegen::frame::PrivateMemory;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{
     Block, BlockCall, DominatorTree, Function, GlobalId, Inst, Scalar, Terminator, Type, Value,
@@ -30,6 +31,7 @@ struct Body<'a> {
 pub(super) fn translate(
     func: &Function,
     globals: &PrimaryMap<GlobalId, u64>,
+    private: Option<PrivateMemory>,
 ) -> Result<Translated, Diagnostic> {
     let isa = host_isa()?;
     let call_conv = isa.default_call_conv();
@@ -53,17 +55,19 @@ pub(super) fn translate(
     let known = Known::new(&dominators, &loops, func.entry());
     let mut body = Body {
         g: Gen::new(builder, func, known, globals, call_conv, x86),
-        frame: Frame::new(func)?,
+        frame: Frame::new(func, private)?,
         blocks: SecondaryMap::new(),
         loops: &loops,
     };
     body.function()?;
     body.g.b.seal_all_blocks();
+    let private_memory = body.frame.private_memory();
     let constants = body.g.pool.into_vectors();
     body.g.b.finalize(isa.frontend_config());
     Ok(Translated {
         function: out,
         constants,
+        private_memory,
         allocator: Allocator::suited_to(func, &Target::cranelift()),
     })
 }

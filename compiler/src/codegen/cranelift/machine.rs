@@ -28,6 +28,7 @@ const MOST_KEPT: usize = 10_000;
 /// Compiles a CLIF function. With `listing`, also to text.
 pub(super) fn compile(translated: Translated, listing: bool) -> Result<MachineCode, Diagnostic> {
     let isa = isa(translated.allocator)?;
+    let (private_bytes, private_align) = translated.private_memory;
     let mut context = SPARE.take().unwrap_or_else(|| Box::new(Context::new()));
     context.func = translated.function;
     context.set_disasm(listing);
@@ -48,6 +49,8 @@ pub(super) fn compile(translated: Translated, listing: bool) -> Result<MachineCo
             .buffer
             .frame_layout()
             .map_or(0, |layout| layout.frame_to_fp_offset + 16),
+        private_bytes,
+        private_align,
         relocations: relocations
             .map(|reloc| ModuleReloc::from_mach_reloc(reloc, &context.func, FuncId::from_u32(0)))
             .collect(),

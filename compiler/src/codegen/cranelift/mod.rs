@@ -41,6 +41,7 @@ use cranelift_entity::PrimaryMap;
 
 use super::MachineCode;
 use super::allocator::Allocator;
+use super::frame::PrivateMemory;
 use crate::diagnostic::Diagnostic;
 use crate::dump::KernelDump;
 use crate::ir::{Function, GlobalId};
@@ -52,6 +53,8 @@ struct Translated {
     function: clif::Function,
     /// To be kept, unmoved and unchanged, as long as the code.
     constants: Box<[u128]>,
+    /// Bytes, and how its end is aligned.
+    private_memory: (u32, u32),
     allocator: Allocator,
 }
 
@@ -59,9 +62,10 @@ struct Translated {
 pub fn compile(
     func: &Function,
     globals: &PrimaryMap<GlobalId, u64>,
+    private: Option<PrivateMemory>,
     dump: &KernelDump<'_>,
 ) -> Result<MachineCode, Diagnostic> {
-    let translated = function::translate(func, globals)?;
+    let translated = function::translate(func, globals, private)?;
     dump.write("clif", || translated.function.display().to_string());
     machine::compile(translated, dump.wants("asm"))
 }

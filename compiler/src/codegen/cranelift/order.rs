@@ -53,7 +53,7 @@ mod tests {
         let text = format!("func \"f\" (i32, f32) -> () {{\n{body}\n}}");
         let module = parse::module(&text).expect("a module");
         let func = module.functions.values().next().expect("a function");
-        let made = translate(func, &PrimaryMap::new()).expect("translates");
+        let made = translate(func, &PrimaryMap::new(), None).expect("translates");
         let flow = ControlFlowGraph::with_function(&made.function);
         let tree = DominatorTree::with_function(&made.function, &flow);
         tree.cfg_rpo().map(|block| block.index()).collect()

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output};
 
-use super::encoding::{self, Buffer, Cc, Form, Instruction, Label, Opcode, Size};
+use super::encoding::{self, Buffer, Cc, Form, Instruction, Label, Opcode, Refused, Size};
 use super::inst::{
     Amode, Base, Call, GENERAL, Inst, NONE, Plain, RAX, RSP, Rm, VECTOR, move_opcodes,
 };
@@ -14,8 +14,9 @@ use super::preserve;
 use super::regalloc::{Allocatable, CALLEE_SAVED};
 use super::vcode::VCode;
 use crate::codegen::frame::FrameLayout;
+use crate::diagnostic::Diagnostic;
 use crate::ir::SourceLoc;
-use crate::target::Isa;
+use crate::target::{Isa, Target};
 
 /// What is left to do with code once registers are allocated.
 pub struct Emitter<'a> {
@@ -33,6 +34,8 @@ pub struct Emitter<'a> {
     labels: Vec<Label>,
     lines: Vec<(u32, SourceLoc)>,
     listing: Option<Listing>,
+    /// The first instruction that there is not: a fault of selection. Nothing is emitted of it.
+    refused: Option<Refused>,
     /// Callee-saved registers that are used.
     pub(super) saved: Vec<u8>,
     /// Bytes below the saved registers.
@@ -64,7 +67,7 @@ impl<'a> Emitter<'a> {
         frame: &'a FrameLayout,
         pool: Pool,
         vector: Size,
-        isa: Isa,
+        target: &Target,
     ) -> Self {
         let mut saved: Vec<u8> = Vec::new();
         let mut note = |allocation: Allocation| {
@@ -90,7 +93,7 @@ impl<'a> Emitter<'a> {
         if calls && saved.len() % 2 == 1 {
             frame_bytes = frame_bytes.max(1);
         }
-        let mut buffer = Buffer::default();
+        let mut buffer = Buffer::new(super::features(target));
         let labels = code.blocks.iter().map(|_| buffer.new_label()).collect();
         let mut order: Vec<Block> = (0..code.blocks.len()).map(Block::new).collect();
         order.sort_by_key(|block| code.blocks[block.index()].cold);
@@ -118,16 +121,21 @@ impl<'a> Emitter<'a> {
             labels,
             lines: Vec::new(),
             listing: None,
+            refused: None,
             saved,
             frame_bytes: frame_bytes.next_multiple_of(64),
             calls,
             vector,
-            isa,
+            isa: target.isa,
         }
     }
 
     /// With `listing`, also to text.
-    pub fn emit(mut self, allocatable: &Allocatable, listing: bool) -> Emitted {
+    ///
+    /// # Errors
+    ///
+    /// If an instruction was selected that there is not.
+    pub fn emit(mut self, allocatable: &Allocatable, listing: bool) -> Result<Emitted, Diagnostic> {
         self.listing = listing.then(Listing::default);
         let stack_bytes = self.stack_bytes();
         self.prologue();
@@ -144,20 +152,23 @@ impl<'a> Emitter<'a> {
                 None => {}
             }
         }
+        if let Some(refused) = self.refused {
+            return Err(Diagnostic::new(refused.to_string()));
+        }
         let (pool, functions) = self.pool.finish();
         let code = self.buffer.finish(&pool);
         let start = (code.bytes.len() - pool.len()) as u32;
         let functions = functions.into_iter();
         let lines = self.lines.into_iter();
         let lines = lines.map(|(at, loc)| (code.offset(at), loc)).collect();
-        Emitted {
+        Ok(Emitted {
             listing: self.listing.map(|listing| listing.finish(&code, &pool)),
             bytes: code.bytes,
             code_size: code.code_size,
             functions: functions.map(|(at, n)| (start + at, n)).collect(),
             stack_bytes,
             lines,
-        }
+        })
     }
 
     /// A block's instructions, but for a jump at its end, where `next` lies behind.
@@ -208,10 +219,15 @@ impl<'a> Emitter<'a> {
 
     fn emit_inst(&mut self, inst: &Instruction) {
         let inst = &inst.shortened();
-        if let Some(listing) = &mut self.listing {
-            listing.inst(self.buffer.offset(), inst);
+        let at = self.buffer.offset();
+        match self.buffer.emit(inst) {
+            Ok(()) => {
+                if let Some(listing) = &mut self.listing {
+                    listing.inst(at, inst);
+                }
+            }
+            Err(refused) => self.refused = self.refused.or(Some(refused)),
         }
-        self.buffer.emit(inst);
     }
 
     fn jump(&mut self, condition: Option<Cc>, to: Block) {

@@ -94,7 +94,7 @@ fn number(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codegen::x64::encoding::{Buffer, Memory, Opcode};
+    use crate::codegen::x64::encoding::{Buffer, Features, Memory, Opcode};
 
     fn mul(disp: i32) -> Instruction {
         let mut inst = Instruction::new(Opcode::Vmulps, Size::V128);
@@ -114,10 +114,10 @@ mod tests {
             .flat_map(|n| n.to_le_bytes())
             .collect();
         let mut listing = Listing::default();
-        let mut buffer = Buffer::default();
+        let mut buffer = Buffer::new(Features::AVX2);
         for disp in [0, 16] {
             listing.inst(buffer.offset(), &mul(disp));
-            buffer.emit(&mul(disp));
+            buffer.emit(&mul(disp)).expect("an instruction");
         }
         let text = listing.finish(&buffer.finish(&pool), &pool);
         let expected = "     0  vmulps xmm0, xmm0, xmmword ptr [pool + 0] ; 0x1\n     \
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn jumps_that_disappear_are_not_shown() {
         let mut listing = Listing::default();
-        let mut buffer = Buffer::default();
+        let mut buffer = Buffer::new(Features::AVX2);
         let labels = [buffer.new_label(), buffer.new_label()];
         listing.jump(buffer.offset(), None, "block1");
         buffer.jump(labels[1]);
@@ -138,7 +138,7 @@ mod tests {
         }
         let ret = Instruction::new(Opcode::Ret, Size::B64);
         listing.inst(buffer.offset(), &ret);
-        buffer.emit(&ret);
+        buffer.emit(&ret).expect("an instruction");
         let text = listing.finish(&buffer.finish(&[]), &[]);
         assert_eq!(text, "block0:\nblock1:\n     0  ret\n");
     }

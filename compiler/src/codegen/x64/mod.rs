@@ -32,21 +32,24 @@ use cranelift_module::{ModuleReloc, ModuleRelocTarget};
 
 use super::MachineCode;
 use super::allocator::Allocator;
+use super::frame::PrivateMemory;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Function, GlobalId};
 use crate::target::{Isa, Target};
 use emit::Emitter;
+use encoding::{Extension, Features};
 use regalloc::Allocatable;
 
-/// Compiles a function. With `listing`, also to text. An error names an operation that is not
-/// there.
+/// Compiles a function. With `listing`, also to text. An error names an operation or an instruction
+/// that is not there.
 pub fn compile(
     func: &Function,
     globals: &PrimaryMap<GlobalId, u64>,
     target: &Target,
+    private: Option<PrivateMemory>,
     listing: bool,
 ) -> Result<MachineCode, Diagnostic> {
-    let mut selected = isel::select(func, globals, target)?;
+    let mut selected = isel::select(func, globals, target, private)?;
     if target.isa == Isa::Avx512 {
         masking::fold(&mut selected.code);
     }
@@ -61,19 +64,37 @@ pub fn compile(
         &selected.frame,
         selected.pool,
         selected.vector,
-        target.isa,
+        target,
     );
-    let emitted = emitter.emit(&allocatable, listing);
+    let emitted = emitter.emit(&allocatable, listing)?;
     Ok(MachineCode {
         bytes: emitted.bytes,
         instruction_bytes: emitted.code_size,
         align: 64,
         stack_bytes: emitted.stack_bytes,
+        private_bytes: selected.frame.private_size,
+        private_align: selected.frame.private_align,
         relocations: emitted.functions.into_iter().map(address).collect(),
         lines: emitted.lines,
         constants: Vec::new(),
         listing: emitted.listing,
     })
+}
+
+/// What instructions may be of.
+fn features(target: &Target) -> Features {
+    let extensions = [
+        (Extension::Bitalg, target.small_popcounts),
+        (Extension::Vbmi, target.byte_permutes),
+        (Extension::Vbmi2, target.double_shifts),
+        (Extension::Vpopcntdq, target.popcounts),
+    ];
+    let least = match target.isa {
+        Isa::Avx512 => Features::AVX512,
+        _ => Features::AVX2,
+    };
+    let there = extensions.into_iter().filter(|&(_, is_there)| is_there);
+    there.fold(least, |all, (extension, _)| all.with(extension))
 }
 
 /// The address of a function, to be written at an offset.

@@ -1,6 +1,7 @@
 //! Functions: names first, then what they refer to.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -216,7 +217,7 @@ impl<'t> Reader<'t> {
                 })
             }
         };
-        self.func.slots.push(Slot {
+        Arc::make_mut(&mut self.func.slots).push(Slot {
             ty: ty(kind)?,
             bytes: u32::try_from(bytes).map_err(|_| "slot too large")?,
             align: u32::try_from(align).map_err(|_| "alignment too large")?,

@@ -13,7 +13,7 @@ mod jitdump;
 
 use std::sync::OnceLock;
 
-use crate::environment;
+use brolga_host::{environment, notice};
 
 /// A piece of code and what to tell of it.
 #[derive(Debug)]
@@ -43,20 +43,17 @@ struct Tools {
 }
 
 impl Tools {
-    fn named(text: &str) -> Tools {
-        let has = |name| text.split(',').any(|word| word.trim() == name);
+    fn named(names: &[&str]) -> Tools {
         Tools {
-            jitdump: has("jitdump"),
-            gdb: has("gdb"),
+            jitdump: names.contains(&"jitdump"),
+            gdb: names.contains(&"gdb"),
         }
     }
 
     fn wanted() -> Tools {
         static WANTED: OnceLock<Tools> = OnceLock::new();
-        *WANTED.get_or_init(|| {
-            let names = environment::trusted("BROLGA_TOOLS").unwrap_or_default();
-            Tools::named(&names.to_string_lossy())
-        })
+        *WANTED
+            .get_or_init(|| Tools::named(&environment::listed("BROLGA_TOOLS", &["jitdump", "gdb"])))
     }
 }
 
@@ -78,7 +75,7 @@ pub fn tell(code: &Described<'_>) -> DebuggerRegistration {
     if tools.jitdump
         && let Err(why) = jitdump::add(code)
     {
-        eprintln!("brolga: cannot write the jitdump: {why}");
+        notice(format_args!("cannot write the jitdump: {why}"));
     }
     DebuggerRegistration {
         _gdb: tools.gdb.then(|| gdb::Registration::new(code)),
@@ -92,9 +89,8 @@ mod tests {
     #[test]
     fn tools_are_named_in_a_list() {
         let of = |jitdump, gdb| Tools { jitdump, gdb };
-        assert_eq!(Tools::named(""), of(false, false));
-        assert_eq!(Tools::named("gdb"), of(false, true));
-        assert_eq!(Tools::named("gdb, jitdump"), of(true, true));
-        assert_eq!(Tools::named("gdbserver"), of(false, false));
+        assert_eq!(Tools::named(&[]), of(false, false));
+        assert_eq!(Tools::named(&["gdb"]), of(false, true));
+        assert_eq!(Tools::named(&["gdb", "jitdump"]), of(true, true));
     }
 }

@@ -4,7 +4,13 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 
 use super::super::collectives::is_collective;
 use super::{Assembler, Chunk};
-use crate::ir::{Block, BlockCall, Builder, Cloner, Function, Inst, Op, Terminator, Type, Value};
+use crate::ir::{
+    Block, BlockCall, Builder, Cloner, Function, Inst, Op, SourceLoc, Terminator, Type, Value,
+};
+
+/// Private variables of so many bytes share memory. Smaller ones are left to passes that make
+/// values of them.
+const LARGE: u32 = 4096;
 
 impl Assembler<'_> {
     /// Copies a body to the current position; goes on where it returns, with the values returned.
@@ -37,6 +43,7 @@ impl Assembler<'_> {
         chunks: &[Option<Chunk>],
         varies: impl Fn(Value) -> bool,
     ) -> Vec<Value> {
+        self.large_taken = 0;
         let mut copies = Copies::new(body, chunks.len(), varies);
         copies.bind_all(body.params(), args);
         let order = body.reverse_post_order();
@@ -77,6 +84,38 @@ impl Assembler<'_> {
         self.out.blocks[exit].params.clone()
     }
 
+    /// Memory for a private variable of a body. What outlives a region is in the barrier context, so
+    /// that bodies of work-items, of which none runs within another, may have large variables in the
+    /// same place: there are several bodies of each region.
+    fn allocate(&mut self, op: Op, loc: SourceLoc, is_of_work_items: bool) -> Value {
+        let Op::Alloca { size, align, .. } = op else {
+            unreachable!("it allocates")
+        };
+        let is_large = is_of_work_items && size >= LARGE;
+        let free = &self.large[self.large_taken..];
+        let fits = |&known: &Inst| match self.out.insts[known].op {
+            Op::Alloca {
+                size: s, align: a, ..
+            } => s >= size && a >= align,
+            _ => false,
+        };
+        let found = free.iter().position(fits).filter(|_| is_large);
+        let inst = match found {
+            Some(at) => self.large.remove(self.large_taken + at),
+            None => {
+                let inst = self.out.make_inst(op, &[], &[Type::PTR], loc);
+                let entry = self.out.entry();
+                self.out.blocks[entry].insts.insert(0, inst);
+                inst
+            }
+        };
+        if is_large {
+            self.large.insert(self.large_taken, inst);
+            self.large_taken += 1;
+        }
+        self.out.insts[inst].results[0]
+    }
+
     fn copy(&mut self, body: &Function, inst: Inst, cloner: &mut Cloner<'_>, chunk: Option<Chunk>) {
         let data = &body.insts[inst];
         let args = || -> Vec<Value> { data.args.iter().map(|&v| cloner.value(v)).collect() };
@@ -111,10 +150,7 @@ impl Assembler<'_> {
                     Some(how) => how.alloca(*size, *align),
                     None => data.op.clone(),
                 };
-                let new = self.out.make_inst(op, &[], &[Type::PTR], data.loc);
-                let entry = self.out.entry();
-                self.out.blocks[entry].insts.insert(0, new);
-                self.out.insts[new].results.to_vec()
+                vec![self.allocate(op, data.loc, chunk.is_some())]
             }
             Op::InSpace(space) => vec![self.in_space(*space, args()[0])],
             Op::Call(region) => {

@@ -2,7 +2,7 @@
 
 use super::super::Plan;
 use super::round_up;
-use crate::abi::{self, Launch};
+use crate::abi::Launch;
 use crate::ir::{BinOp, Builder, Function, Mem, ParamSource, Type, Value};
 use crate::kernel_info::AddressSpace;
 
@@ -26,6 +26,7 @@ impl LaunchValues {
         launch: Value,
         scratch: Value,
         plan: Plan,
+        context_align: u64,
     ) -> LaunchValues {
         let mut triple =
             |offset: usize| [0, 1, 2].map(|d| field(b, launch, offset + 8 * d, Type::I64));
@@ -36,7 +37,7 @@ impl LaunchValues {
         let work_dim = field(b, launch, std::mem::offset_of!(Launch, work_dim), Type::I64);
         let local_bytes = std::mem::offset_of!(Launch, local_mem_size);
         let local_bytes = field(b, launch, local_bytes, Type::I64);
-        let local_bytes = round_up(b, local_bytes, abi::SCRATCH_ALIGN);
+        let local_bytes = round_up(b, local_bytes, context_align);
         let context = b.ptr_add(scratch, local_bytes);
         if plan.row_is_chunk {
             local_size[0] = b.iconst(Type::I64, plan.width.into());

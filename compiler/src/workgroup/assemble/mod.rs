@@ -31,9 +31,9 @@ mod launch;
 mod loops;
 mod queries;
 
-use super::local::{context_layout, local_layout};
+use super::local::{context_align, context_layout, local_layout};
 use super::{ItemOrder, Plan, Split};
-use crate::ir::{BinOp, Block, Builder, Function, ParamSource, Type, Value};
+use crate::ir::{BinOp, Block, Builder, Function, Inst, ParamSource, Type, Value};
 use crate::launch::LaunchKey;
 use launch::{LaunchValues, read_params};
 
@@ -70,6 +70,10 @@ struct Assembler<'a> {
     group: Option<GroupValues>,
     locals: Vec<u64>,
     slots: Vec<u64>,
+    /// What allocates memory of large private variables.
+    large: Vec<Inst>,
+    /// How many of `large`, the first ones, the current body has taken.
+    large_taken: usize,
 }
 
 /// Wraps the skeleton and bodies of `split` in loops. `params` says where the kernel's parameters
@@ -89,7 +93,13 @@ pub(super) fn assemble(
     let (launch_ptr, scratch, begin, end) = (*launch_ptr, *scratch, *begin, *end);
     let entry = out.entry();
     let mut b = Builder::new(&mut out, entry);
-    let launch = LaunchValues::read(&mut b, launch_ptr, scratch, plan);
+    let launch = LaunchValues::read(
+        &mut b,
+        launch_ptr,
+        scratch,
+        plan,
+        context_align(&split.skeleton),
+    );
     let values = read_params(&mut b, launch_ptr, scratch, params, &split.skeleton);
     let mut this = Assembler {
         key,
@@ -101,6 +111,8 @@ pub(super) fn assemble(
         group: None,
         locals: local_layout(&split.skeleton).0,
         slots: context_layout(&split.skeleton).0,
+        large: Vec::new(),
+        large_taken: 0,
         out,
     };
     this.groups(begin, end, &values);

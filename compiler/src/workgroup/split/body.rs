@@ -56,7 +56,7 @@ impl Copier<'_, '_> {
         for (&old, &new) in self.plan.inputs.iter().zip(self.out.params()) {
             self.cloner.bind(old, new);
         }
-        self.private_arrays(first);
+        self.private_objects(first);
         if let Some(alive) = self.splitter.alive
             && self.splitter.for_alive.contains(&entry)
         {
@@ -97,19 +97,15 @@ impl Copier<'_, '_> {
         alive
     }
 
-    fn private_arrays(&mut self, first: Block) {
+    fn private_objects(&mut self, first: Block) {
         let func = self.splitter.func;
-        for &inst in &func.blocks[func.entry()].insts {
-            let data = &func.insts[inst];
-            if !matches!(data.op, Op::Alloca { .. }) {
-                continue;
-            }
-            let op = match self.splitter.arrays.get(&data.results[0]) {
+        for &object in &self.plan.objects {
+            let op = match self.splitter.arrays.get(&object) {
                 Some(&slot) => Op::ContextLoad(slot),
-                None => data.op.clone(),
+                None => func.def_op(object).expect("it is made").clone(),
             };
             let new = Builder::new(&mut self.out, first).val(op, &[], Type::PTR);
-            self.cloner.bind(data.results[0], new);
+            self.cloner.bind(object, new);
         }
     }
 

@@ -6,10 +6,25 @@
 //! first work-item is the last to return by, so that if it is not alive, none is; the others are
 //! left to `../divergent_barriers.rs`.
 
+use std::sync::Arc;
+
 use cranelift_entity::SecondaryMap;
+use smallvec::{SmallVec, smallvec};
 
 use super::Splitter;
 use crate::ir::{BinOp, Block, ConvertOp, IntCC, Op, Query, Slot, Terminator, Type, UnOp, Value};
+
+/// Values that are looked at to see which work-item is the last to return.
+const MOST: usize = 64;
+
+/// What is to be shown of a value and work-items with greater ids.
+#[derive(Clone, Copy)]
+enum Claim {
+    /// A condition that has this truth for a work-item has it for those.
+    ComesToBe(Value, bool),
+    /// A number is never less for those (if true) or never more, as long as nothing wraps.
+    Grows(Value, bool),
+}
 
 impl Splitter<'_> {
     pub(super) fn find_early_returns(&mut self) {
@@ -49,7 +64,7 @@ impl Splitter<'_> {
             }
         }
         if !self.early_returns.is_empty() {
-            self.alive = Some(self.table.push(Slot {
+            self.alive = Some(Arc::make_mut(&mut self.table).push(Slot {
                 ty: Type::I1,
                 bytes: 0,
                 align: 0,
@@ -58,77 +73,81 @@ impl Splitter<'_> {
         }
     }
 
-    /// Whether a condition that is `truth` for a work-item is so for all with greater ids.
+    /// Whether a condition that is `truth` for a work-item is so for all with greater ids. Those
+    /// made of more than a few values are not.
     fn comes_to_be(&self, cond: Value, truth: bool) -> bool {
-        if self.shapes.of(cond).is_uniform() {
-            return true;
+        let mut todo = vec![Claim::ComesToBe(cond, truth)];
+        for _ in 0..MOST {
+            match todo.pop() {
+                None => return true,
+                Some(claim) => match self.premises(claim) {
+                    Some(premises) => todo.extend(premises),
+                    None => return false,
+                },
+            }
         }
-        let Some(inst) = self.func.def_inst(cond) else {
-            return false;
-        };
-        let data = &self.func.insts[inst];
+        false
+    }
+
+    /// What a claim follows from; `None` if it may be wrong.
+    fn premises(&self, claim: Claim) -> Option<SmallVec<[Claim; 2]>> {
+        use Claim::{ComesToBe, Grows};
+        let (Claim::ComesToBe(value, _) | Claim::Grows(value, _)) = claim;
+        if self.shapes.of(value).is_uniform() {
+            return Some(smallvec![]);
+        }
+        let data = &self.func.insts[self.func.def_inst(value)?];
         let args = &data.args;
-        match data.op {
-            Op::ICmp(cc) => {
+        let is_constant = |value: Value| self.func.as_const(value).is_some();
+        Some(match (claim, &data.op) {
+            (ComesToBe(_, truth), Op::ICmp(cc)) => {
                 let up = match cc {
                     IntCC::Ugt | IntCC::Uge | IntCC::Sgt | IntCC::Sge => truth,
                     IntCC::Ult | IntCC::Ule | IntCC::Slt | IntCC::Sle => !truth,
-                    IntCC::Eq | IntCC::Ne => return false,
+                    IntCC::Eq | IntCC::Ne => return None,
                 };
-                self.grows(args[0], up) && self.grows(args[1], !up)
+                smallvec![Grows(args[0], up), Grows(args[1], !up)]
             }
-            Op::Binary(BinOp::And | BinOp::Or, _) => {
-                args.iter().all(|&arg| self.comes_to_be(arg, truth))
+            (ComesToBe(_, truth), Op::Binary(BinOp::And | BinOp::Or, _)) => {
+                args.iter().map(|&arg| ComesToBe(arg, truth)).collect()
             }
-            Op::Unary(UnOp::Not) => self.comes_to_be(args[0], !truth),
+            (ComesToBe(_, truth), Op::Unary(UnOp::Not)) => smallvec![ComesToBe(args[0], !truth)],
             // Both, or either, the second asked only if the first leaves it open.
-            Op::Select
-                if args[1..]
-                    .iter()
-                    .any(|&arg| self.func.as_const(arg).is_some()) =>
-            {
+            (ComesToBe(_, truth), Op::Select) => {
                 let is_either = self.func.as_const(args[1]).is_some_and(|bits| bits != 0);
                 let is_both = self.func.as_const(args[2]) == Some(0);
-                let other = if is_either { args[2] } else { args[1] };
-                (is_either || is_both)
-                    && self.comes_to_be(args[0], truth)
-                    && self.comes_to_be(other, truth)
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether a number never becomes less (`up`) or more with greater ids, as long as nothing
-    /// wraps.
-    fn grows(&self, value: Value, up: bool) -> bool {
-        if self.shapes.of(value).is_uniform() {
-            return true;
-        }
-        let Some(inst) = self.func.def_inst(value) else {
-            return false;
-        };
-        let data = &self.func.insts[inst];
-        let args = &data.args;
-        let is_constant = |value: Value| self.func.as_const(value).is_some();
-        match data.op {
-            Op::DimQuery(..) | Op::Query(Query::LocalLinearId | Query::GlobalLinearId) => up,
-            Op::Convert(ConvertOp::ZExt | ConvertOp::SExt | ConvertOp::Trunc, _) => {
-                self.grows(args[0], up)
-            }
-            Op::Binary(BinOp::IAdd, _) => self.grows(args[0], up) && self.grows(args[1], up),
-            Op::Binary(BinOp::ISub, _) => self.grows(args[0], up) && self.grows(args[1], !up),
-            Op::Binary(BinOp::Shl | BinOp::LShr | BinOp::UDiv, _) if is_constant(args[1]) => {
-                self.grows(args[0], up)
-            }
-            Op::Binary(BinOp::IMul, _) => match self.func.as_const(args[1]) {
-                Some(factor) => {
-                    let negative = factor > self.func.ty(value).scalar.mask() >> 1;
-                    self.grows(args[0], up != negative)
+                if !is_either && !is_both {
+                    return None;
                 }
-                None => false,
-            },
-            _ => false,
-        }
+                let other = if is_either { args[2] } else { args[1] };
+                smallvec![ComesToBe(args[0], truth), ComesToBe(other, truth)]
+            }
+            (
+                Grows(_, up),
+                Op::DimQuery(..) | Op::Query(Query::LocalLinearId | Query::GlobalLinearId),
+            ) if up => smallvec![],
+            (
+                Grows(_, up),
+                Op::Convert(ConvertOp::ZExt | ConvertOp::SExt | ConvertOp::Trunc, _),
+            ) => smallvec![Grows(args[0], up)],
+            (Grows(_, up), Op::Binary(BinOp::IAdd, _)) => {
+                smallvec![Grows(args[0], up), Grows(args[1], up)]
+            }
+            (Grows(_, up), Op::Binary(BinOp::ISub, _)) => {
+                smallvec![Grows(args[0], up), Grows(args[1], !up)]
+            }
+            (Grows(_, up), Op::Binary(BinOp::Shl | BinOp::LShr | BinOp::UDiv, _))
+                if is_constant(args[1]) =>
+            {
+                smallvec![Grows(args[0], up)]
+            }
+            (Grows(_, up), Op::Binary(BinOp::IMul, _)) => {
+                let factor = self.func.as_const(args[1])?;
+                let negative = factor > self.func.ty(value).scalar.mask() >> 1;
+                smallvec![Grows(args[0], up != negative)]
+            }
+            _ => return None,
+        })
     }
 
     /// Whether nothing happens from here to the end of the kernel.

@@ -25,8 +25,9 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
 
 mod body;
 mod early;
@@ -115,8 +116,8 @@ fn whole(kernel: &Function) -> Split {
     }
 }
 
-/// Where a kernel asks whether pointers are private, makes its private objects slots: what is in
-/// the context is known to be private, what is on the stack is not. In kernels with barriers,
+/// Where a kernel asks whether pointers are private, makes its private objects slots: of what is in
+/// the context addresses say that it is private, of what is elsewhere they do not. In kernels with barriers,
 /// [`Splitter::allocate_private_arrays`] sees to that.
 fn keep_private_objects(kernel: &mut Function) {
     let asks = kernel.layout.iter().any(|&block| {
@@ -128,7 +129,7 @@ fn keep_private_objects(kernel: &mut Function) {
     }
     for inst in kernel.blocks[kernel.entry()].insts.clone() {
         if let Some(slot) = array_slot(&kernel.insts[inst].op) {
-            let slot = kernel.slots.push(slot);
+            let slot = Arc::make_mut(&mut kernel.slots).push(slot);
             kernel.insts[inst].op = Op::ContextLoad(slot);
         }
     }
@@ -158,6 +159,8 @@ struct Plan {
     /// Its blocks in reverse post-order, and those that end it.
     blocks: Vec<Block>,
     exits: Vec<Block>,
+    /// Private objects that it uses.
+    objects: BTreeSet<Value>,
     /// Uniform values from elsewhere, its parameters.
     inputs: BTreeSet<Value>,
     /// Varying values from elsewhere, loaded or rematerialized.
@@ -195,7 +198,8 @@ struct Splitter<'a> {
     costs: SecondaryMap<Value, Option<u32>>,
     /// Found when first asked for.
     in_chunks: OnceCell<Shapes>,
-    table: cranelift_entity::PrimaryMap<SlotId, Slot>,
+    /// What all regions have.
+    table: Arc<PrimaryMap<SlotId, Slot>>,
     remarks: Vec<Remark>,
 }
 
@@ -228,7 +232,7 @@ impl<'a> Splitter<'a> {
             costs: SecondaryMap::with_capacity(func.values.len()),
             in_chunks: OnceCell::new(),
             key,
-            table: cranelift_entity::PrimaryMap::new(),
+            table: Arc::default(),
             remarks: Vec::new(),
         }
     }
@@ -300,7 +304,7 @@ impl<'a> Splitter<'a> {
         insts
             .any(|&inst| is_collective(&self.func.insts[inst].op))
             .then(|| {
-                self.table.push(Slot {
+                Arc::make_mut(&mut self.table).push(Slot {
                     ty: Type::I64,
                     bytes: 0,
                     align: 0,

@@ -2,6 +2,7 @@
 //! is.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use cranelift_entity::SecondaryMap;
 
@@ -11,6 +12,15 @@ use super::{Splitter, array_slot};
 use crate::analysis::{Across, Shape, Shapes};
 use crate::diagnostic::Remark;
 use crate::ir::{Block, Inst, Op, Terminator, Value};
+
+/// Where a value is used, and by which block.
+#[derive(Clone, Copy)]
+enum Use {
+    /// In the region that begins with a block, the first.
+    InRegion(Block, Value, Block),
+    /// In the skeleton.
+    InSkeleton(Value, Block),
+}
 
 impl Splitter<'_> {
     /// Private arrays that are used in several regions, or in one that runs several times, become
@@ -51,7 +61,7 @@ impl Splitter<'_> {
             }
             let once = homes.len() <= 1 && homes.iter().all(|&home| !self.repeats(home));
             if escapes || !once {
-                let slot = self.table.push(slot);
+                let slot = Arc::make_mut(&mut self.table).push(slot);
                 self.arrays.insert(array, slot);
             }
         }
@@ -81,7 +91,7 @@ impl Splitter<'_> {
             for block in blocks {
                 for &inst in &self.func.blocks[block].insts {
                     for &arg in &self.func.insts[inst].args {
-                        self.use_in_region(entry, arg, block);
+                        self.note_use(Use::InRegion(entry, arg, block));
                     }
                 }
                 self.note_terminator(entry, block);
@@ -95,35 +105,49 @@ impl Splitter<'_> {
             let mut values = Vec::new();
             term.for_each_value(|value| values.push(value));
             for value in values {
-                self.use_in_region(region, value, block);
+                self.note_use(Use::InRegion(region, value, block));
             }
             return;
         }
         if let Terminator::CondBr { cond: value, .. } | Terminator::Switch { value, .. } = term {
             let value = *value;
             if self.early_returns.contains_key(&block) {
-                self.use_in_region(region, value, block);
+                self.note_use(Use::InRegion(region, value, block));
             }
-            self.use_in_skeleton(value, block);
+            self.note_use(Use::InSkeleton(value, block));
         }
         let term = &self.func.blocks[block].term;
         for call in term.targets() {
             let params = &self.func.blocks[call.block].params;
             for (&param, &arg) in params.iter().zip(&call.args) {
                 if self.shapes.of(param) == Shape::Varying {
-                    self.use_in_region(region, arg, block);
+                    self.note_use(Use::InRegion(region, arg, block));
                 } else {
-                    self.use_in_skeleton(arg, block);
+                    self.note_use(Use::InSkeleton(arg, block));
                 }
             }
         }
     }
 
-    fn use_in_region(&mut self, region: Block, value: Value, user: Block) {
+    /// Notes a use, and what follows from it for what the value is computed from.
+    fn note_use(&mut self, first: Use) {
+        let mut todo = vec![first];
+        while let Some(next) = todo.pop() {
+            match next {
+                Use::InRegion(region, value, user) => {
+                    self.use_in_region(region, value, user, &mut todo);
+                }
+                Use::InSkeleton(value, user) => self.use_in_skeleton(value, user, &mut todo),
+            }
+        }
+    }
+
+    fn use_in_region(&mut self, region: Block, value: Value, user: Block, todo: &mut Vec<Use>) {
         if self.func.as_const(value).is_some() {
             return;
         }
         if self.is_alloca(value) {
+            self.plan(region).objects.insert(value);
             return;
         }
         if self.is_kernel_param(value) {
@@ -143,17 +167,16 @@ impl Splitter<'_> {
         }
         if !varying {
             self.plan(region).inputs.insert(value);
-            self.use_in_skeleton(value, user);
+            todo.push(Use::InSkeleton(value, user));
         } else if !self.shapes.of(value).is_uniform() && self.is_rematerialized(value) {
             // What varies only behind a divergent loop took that loop to compute, and is saved
             // below.
             if self.plan(region).rematerialized.insert(value) {
                 let inst = self.func.def_inst(value).expect("parameters are not cheap");
-                for &arg in &self.func.insts[inst].args {
-                    let def = self.cfg.def_block[value].expect("defined");
-                    // The operand is as uniform as it was for the value itself.
-                    self.use_in_region(region, arg, def);
-                }
+                let def = self.cfg.def_block[value].expect("defined");
+                // The operand is as uniform as it was for the value itself.
+                let args = self.func.insts[inst].args.iter();
+                todo.extend(args.map(|&arg| Use::InRegion(region, arg, def)));
             }
         } else {
             self.plan(region).loads.insert(value);
@@ -164,7 +187,7 @@ impl Splitter<'_> {
     }
 
     /// A value the skeleton needs: a condition, a uniform argument, something it passes on.
-    fn use_in_skeleton(&mut self, value: Value, user: Block) {
+    fn use_in_skeleton(&mut self, value: Value, user: Block, todo: &mut Vec<Use>) {
         if self.func.as_const(value).is_some()
             || self.is_kernel_param(value)
             || self.is_entry_param(value) && !self.is_varying(value, user)
@@ -182,9 +205,8 @@ impl Splitter<'_> {
             self.in_skeleton.insert(value);
             let def = self.cfg.def_block[value].expect("defined");
             let inst = self.func.def_inst(value).expect("an instruction");
-            for &arg in &self.func.insts[inst].args {
-                self.use_in_skeleton(arg, def);
-            }
+            let args = self.func.insts[inst].args.iter();
+            todo.extend(args.map(|&arg| Use::InSkeleton(arg, def)));
         } else {
             if self.is_varying(value, user) {
                 let loc = self
@@ -199,7 +221,7 @@ impl Splitter<'_> {
             // Decided by the region that uses it last: where it is handed over.
             let region = if self.is_varying(value, user) && home != self.owner(user) {
                 let region = self.owner(user);
-                self.use_in_region(region, value, user);
+                todo.push(Use::InRegion(region, value, user));
                 region
             } else {
                 home
@@ -230,33 +252,49 @@ impl Splitter<'_> {
     }
 
     /// Instructions to compute a varying value from ids and uniform values; `None` if it takes more
-    /// than arithmetic.
+    /// than arithmetic, or too many. Each value is looked at once, after its operands.
     fn cost(&mut self, value: Value) -> Option<u32> {
-        if let Some(cost) = self.costs[value] {
-            return (cost != u32::MAX).then_some(cost);
+        let mut todo = vec![value];
+        while let Some(&value) = todo.last() {
+            if self.costs[value].is_none() {
+                let before = todo.len();
+                todo.extend(self.costly_operands(value));
+                if todo.len() > before {
+                    continue;
+                }
+                self.costs[value] = Some(self.find_cost(value).unwrap_or(u32::MAX));
+            }
+            todo.pop();
         }
-        // If it is found again meanwhile, it depends on itself.
-        self.costs[value] = Some(u32::MAX);
-        let cost = self.find_cost(value);
-        self.costs[value] = Some(cost.unwrap_or(u32::MAX));
-        cost
+        self.costs[value].filter(|&cost| cost != u32::MAX)
     }
 
-    fn find_cost(&mut self, value: Value) -> Option<u32> {
+    /// Operands that have to be looked at before a value.
+    fn costly_operands(&self, value: Value) -> impl Iterator<Item = Value> {
+        let inst = self.func.def_inst(value).filter(|&inst| {
+            !self.shapes.of(value).is_uniform()
+                && rematerialize::cost(self.func, &self.func.insts[inst]).is_some()
+        });
+        let args = inst
+            .into_iter()
+            .flat_map(|inst| &self.func.insts[inst].args);
+        args.copied().filter(|&arg| self.costs[arg].is_none())
+    }
+
+    fn find_cost(&self, value: Value) -> Option<u32> {
         if self.shapes.of(value).is_uniform() {
             return Some(0);
         }
         let inst = self.func.def_inst(value)?;
         let data = &self.func.insts[inst];
-        let base = rematerialize::cost(self.func, data)?;
         let def = self.cfg.def_block[value]?;
-        let mut sum = base;
+        let mut sum = rematerialize::cost(self.func, data)?;
         for &arg in &data.args {
             // What varies only behind a divergent loop cannot be rematerialized.
             if self.is_varying(arg, def) && self.shapes.of(arg).is_uniform() {
                 return None;
             }
-            sum += self.cost(arg)?;
+            sum += self.costs[arg].filter(|&cost| cost != u32::MAX)?;
             if sum > CHEAP_IN_ONE_LANE {
                 return None;
             }
@@ -292,7 +330,7 @@ impl Splitter<'_> {
             }
         }
         let types = |value| self.func.ty(value);
-        self.slots = cross.assign(types, &mut self.table);
+        self.slots = cross.assign(types, Arc::make_mut(&mut self.table));
         for (node, slot) in self.slots.clone() {
             if let Node::Kept(value) = node {
                 let home = self.home(value);

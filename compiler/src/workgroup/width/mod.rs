@@ -29,6 +29,11 @@ use registers::DataSizes;
 /// kernels with two registers of 128 bits for a 32-bit value.
 const SUB_GROUP: u8 = 8;
 
+/// Bytes of private variables that a thread uses for the sake of vectors at most. Memory of that
+/// size is in no cache of one processor, so that vectors gain little, and all threads together
+/// would take W times as much of it.
+const MOST_PRIVATE_OF_CHUNK: u64 = 16 << 20;
+
 /// Launches for which the width is chosen.
 const USUAL: LaunchKey = LaunchKey::usual(8);
 
@@ -86,7 +91,13 @@ pub fn choose_width(
             by_cost(&function, &Cfg::new(&function), target)
         });
         let all = std::iter::once(by_cost(&kernel, &cfg, target)).chain(called);
-        all.min_by_key(|&(width, _)| width).expect("the kernel")
+        let (width, why) = all.min_by_key(|&(width, _)| width).expect("the kernel");
+        let called = functions.values().map(Function::private_bytes);
+        let bytes = called.fold(kernel.private_bytes(), u64::saturating_add);
+        match MOST_PRIVATE_OF_CHUNK / bytes.max(1) {
+            most if most >= u64::from(width) => (width, why),
+            most => (1 << most.max(1).ilog2(), "its private variables are large"),
+        }
     };
     let items = if width == 1 {
         "work-item"

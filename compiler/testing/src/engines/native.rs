@@ -4,7 +4,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use brolga_compiler::abi::{Launch, SCRATCH_ALIGN};
+use brolga_compiler::abi::{Launch, PRIVATE_GAP, ScratchSize};
 use brolga_compiler::device::{self, Sequence};
 use brolga_compiler::image::Bindings;
 use brolga_compiler::ir::Scalar;
@@ -41,6 +41,11 @@ impl Host {
         self.lines[1..].as_mut_ptr().cast()
     }
 
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: lines are bytes, of which there are as many behind the first line.
+        unsafe { std::slice::from_raw_parts_mut(self.address(), self.size) }
+    }
+
     /// The bytes, if the canaries still live.
     fn bytes(&self) -> Result<Vec<u8>, String> {
         let all: Vec<u8> = self.lines.iter().flat_map(|line| line.0).collect();
@@ -50,6 +55,52 @@ impl Host {
             return Err(format!("a store outside a buffer of {} bytes", self.size));
         }
         Ok(bytes.to_vec())
+    }
+}
+
+/// Scratch memory of which canaries are in the gap, too, and before private memory.
+struct Scratch {
+    host: Host,
+    /// Where work-group memory begins, and private memory.
+    shared: usize,
+    private: usize,
+}
+
+impl Scratch {
+    /// What it holds is whatever the last launch left.
+    fn new(size: ScratchSize) -> Scratch {
+        let gap = match size.private {
+            0 => 0,
+            _ => PRIVATE_GAP as usize,
+        };
+        let (below, above) = (size.private as usize + gap, size.shared as usize);
+        let mut host = Host::new(&vec![CANARY; below + size.align as usize + above]);
+        let first = host.address() as usize + below;
+        let shared = below + first.next_multiple_of(size.align as usize) - first;
+        let private = shared - below;
+        let mut memory = Scratch {
+            host,
+            shared,
+            private,
+        };
+        let bytes = memory.host.bytes_mut();
+        bytes[private..shared - gap].fill(0xa7);
+        bytes[shared..shared + above].fill(0xa7);
+        memory
+    }
+
+    fn pointer(&mut self) -> *mut u8 {
+        self.host.bytes_mut()[self.shared..].as_mut_ptr()
+    }
+
+    /// Whether the canaries still live.
+    fn check(&mut self, size: ScratchSize) -> bool {
+        let end = self.shared + size.shared as usize;
+        let gap = self.private + size.private as usize..self.shared;
+        let bytes = self.host.bytes_mut();
+        let canaries = [&bytes[..self.private], &bytes[gap], &bytes[end..]];
+        let is_alive = canaries.concat().iter().all(|&byte| byte == CANARY);
+        is_alive && self.host.bytes().is_ok()
     }
 }
 
@@ -158,9 +209,7 @@ impl Session<'_> {
             .map_err(|e| e.to_string())?;
         let mut args = Host::new(args);
         let scratch_size = compiled.scratch_size(range.local_size, local_mem_size);
-        // Scratch memory holds whatever the last launch left.
-        let size = scratch_size.next_multiple_of(SCRATCH_ALIGN) as usize;
-        let mut scratch = Host::new(&vec![0xa7; size]);
+        let mut scratch = Scratch::new(scratch_size);
         let num_groups: [u64; 3] =
             std::array::from_fn(|d| range.global_size[d].div_ceil(range.local_size[d]));
         let launch = Launch {
@@ -183,11 +232,11 @@ impl Session<'_> {
             // SAFETY: the launch and what it points to live, and scratch memory is as large and
             // aligned as asked for. The accesses of the kernel itself were checked by the
             // interpreter.
-            unsafe { entry(&raw const launch, scratch.address(), begin, end) };
+            unsafe { entry(&raw const launch, scratch.pointer(), begin, end) };
         }
-        scratch
-            .bytes()
-            .map_err(|_| "a store outside scratch memory")?;
+        if !scratch.check(scratch_size) {
+            return Err("a store outside scratch memory".into());
+        }
         args.bytes()
             .map_err(|_| "a store outside the argument block")?;
         Ok(())

@@ -199,6 +199,48 @@ impl Generator {
         self.join(after, ty, false);
     }
 
+    /// Barriers one after the other, every second under a condition: one that is seen to be the same
+    /// for all work-items, or one that just is.
+    pub(super) fn barriers_in_turn(&mut self, depth: u32) {
+        let ty = self.carried();
+        let mut bits = self.uniform(Type::I32);
+        if self.chance(0.6) {
+            // Zero for all, as ids are less than how many there are.
+            let (id, count) = (self.local_linear, self.local_count);
+            let zero = self.emit(Type::I64, "udiv", &[id, count]);
+            let zero = self.emit(Type::I32, "convert.trunc.rte", &[zero]);
+            bits = self.emit(Type::I32, "iadd", &[bits, zero]);
+        }
+        for _ in 0..self.rng.random_range(2..6) {
+            self.meet();
+            let bit = 1 << self.rng.random_range(0..3);
+            let bit = self.number(Type::I32, bit);
+            let bit = self.emit(Type::I32, "and", &[bits, bit]);
+            let zero = self.number(Type::I32, 0);
+            let cond = self.emit(Type::I1, "icmp.ne", &[bit, zero]);
+            let (then, after) = (self.new_block(), self.new_block());
+            let skip = self.value(ty);
+            self.line(&format!(
+                "cond_br v{cond}, block{then}, block{after}(v{skip})"
+            ));
+            let scope = self.scope.len();
+            self.begin(then);
+            self.meet();
+            self.statements(depth + 1);
+            let value = self.result(ty);
+            self.line(&format!("br block{after}(v{value})"));
+            self.scope.truncate(scope);
+            self.join(after, ty, false);
+        }
+    }
+
+    fn meet(&mut self) {
+        match self.chance(0.5) {
+            true => self.exchange(),
+            false => self.line("barrier.workgroup.acqrel.local"),
+        }
+    }
+
     /// A switch whose cases may go on to the next case.
     pub(super) fn switch(&mut self, depth: u32) {
         let uniform = self.converged && self.chance(0.4);

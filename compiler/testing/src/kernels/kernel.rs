@@ -1,6 +1,6 @@
 //! The kernel around the statements: ids, arguments, the text of the file test.
 
-use super::{Generator, INPUTS, OWN, PRIVATE, atomics};
+use super::{Generator, INPUTS, OWN, PRIVATE, atomics, rows};
 use brolga_compiler::ir::{Scalar, Type};
 use rand::Rng;
 
@@ -54,7 +54,7 @@ impl Generator {
 
     pub(super) fn file(mut self, seed: u64) -> String {
         // Parameters: inputs, outputs, counters, a number, work-group memory, a value, digests,
-        // images.
+        // images, rows.
         for _ in 0..5 {
             self.fresh();
         }
@@ -67,11 +67,25 @@ impl Generator {
         for _ in 0..3 {
             self.fresh();
         }
+        debug_assert_eq!(self.next, rows::FIRST);
+        for _ in 0..3 {
+            self.fresh();
+        }
         for _ in 0..self.rng.random_range(0..3) {
             let scalar = self.scalar();
-            let id = self.fresh();
-            let size = u64::from(scalar.bytes());
-            self.line(&format!("v{id}: ptr = alloca.{}.align8", PRIVATE * size));
+            let mut id = self.fresh();
+            let used = PRIVATE * u64::from(scalar.bytes());
+            // The array may be the end of a large object.
+            let before = match self.rng.random_range(0..20) {
+                0 => 300_000,
+                1..4 => 6_000,
+                _ => 0,
+            };
+            self.line(&format!("v{id}: ptr = alloca.{}.align8", before + used));
+            if before > 0 {
+                let offset = self.number(Type::I64, before);
+                id = self.element(id, offset, 1);
+            }
             self.arrays.push((id, scalar));
         }
         self.prologue();
@@ -94,6 +108,9 @@ impl Generator {
         }
         for which in [0, 1, 0] {
             self.store_own(which);
+        }
+        for which in [1, 2] {
+            self.store_row(which);
         }
         let sum = self.digest(30, false);
         let linear = self.linear;
@@ -123,13 +140,15 @@ impl Generator {
             format!("buffer i32 zero {items}"),
         ];
         let args = args.into_iter().chain(self.image_arguments());
+        let args = args.chain(self.row_arguments(seed));
         let args: Vec<String> = args.collect();
         let args: String = args.iter().map(|arg| format!("; arg: {arg}\n")).collect();
         let sub_groups = match self.sub_groups {
             Some(size) => format!("; subgroup: {size}\n"),
             None => String::new(),
         };
-        let types = format!("ptr, ptr, ptr, ptr, ptr, i32, ptr, {given}, ptr, ptr, ptr");
+        let types =
+            format!("ptr, ptr, ptr, ptr, ptr, i32, ptr, {given}, ptr, ptr, ptr, ptr, ptr, ptr");
         let params: Vec<String> = types
             .split(", ")
             .enumerate()
@@ -138,7 +157,7 @@ impl Generator {
         format!(
             "; seed {seed}\n; run:\n{}{sub_groups}{args}\
              global @g0 \"format\" constant size 3 align 1 = 0x256400\n\
-             kernel \"k\" @0 (value 0, value 8, value 16, value 24, value 32, value 40, local 48, value 56, value 64, value 72, value 80)\n\
+             kernel \"k\" @0 (value 0, value 8, value 16, value 24, value 32, value 40, local 48, value 56, value 64, value 72, value 80, value 88, value 96, value 104)\n\
              func \"k\" ({types}) -> () {{\n  local l0 \"tile\" size {local} align 8\nblock0({}):\n{}}}\n",
             self.range.directives(),
             params.join(", "),

@@ -1,8 +1,8 @@
 //! Random kernels made to be vectorized, as file tests without expectations.
 //!
 //! A kernel reads two input buffers at consecutive, strided, reversed, uniform and arbitrary
-//! indexes, stores to places of its own in two output buffers, reads and writes images, exchanges
-//! values in sub-groups, keeps private arrays, counts with atomics whose order does not matter, and
+//! indexes, stores to places of its own in two output buffers, loads and stores rows of elements at
+//! every stride, reads and writes images, exchanges values in sub-groups, keeps private arrays, counts with atomics whose order does not matter, and
 //! meets its group at barriers in uniform control flow. In between it does every pure operation on
 //! every type under divergent and uniform branches, loops and switches, and jumps into loops.
 //!
@@ -13,8 +13,8 @@
 //!
 //! - this file: the generator's state, and how it emits an instruction. `kernel.rs`: the frame of a
 //!   kernel.
-//! - `statements.rs`: which statement comes next. `expressions.rs`, `memory.rs`, `images.rs`,
-//!   `atomics.rs`, `groups.rs`, `control.rs`, `unstructured.rs`: the kinds.
+//! - `statements.rs`: which statement comes next. `expressions.rs`, `memory.rs`, `rows.rs`,
+//!   `images.rs`, `atomics.rs`, `groups.rs`, `control.rs`, `unstructured.rs`: the kinds.
 //! - `values.rs`: operands. `range.rs`: launches.
 //! - `private_memory.rs`: a generator of other kernels, with calls and private memory of mixed
 //!   types.
@@ -28,6 +28,7 @@ mod kernel;
 mod memory;
 pub mod private_memory;
 mod range;
+mod rows;
 mod statements;
 mod unstructured;
 mod values;
@@ -40,6 +41,7 @@ use rand_chacha::ChaCha8Rng;
 
 use images::Picture;
 use range::Range;
+use rows::Rows;
 
 const SCALARS: [Scalar; 7] = [
     Scalar::I8,
@@ -116,6 +118,8 @@ struct Generator {
     /// Whether the elements of a work-item in an output buffer are neighbours, or those of
     /// neighbours are.
     interleaved: [bool; 2],
+    /// Buffers of rows: one to load from, two to store to.
+    rows: [Rows; 3],
     /// Private arrays: address and element type.
     arrays: Vec<(usize, Scalar)>,
     /// What the first image is, in kernels that read images.
@@ -145,6 +149,7 @@ impl Generator {
             outputs,
             palette,
             interleaved: [rng.random_bool(0.5), rng.random_bool(0.5)],
+            rows: Rows::three(&mut rng),
             vectors: rng.random_bool(0.3),
             picture: Picture::new(&mut rng),
             images: rng.random_bool(0.3),

@@ -4,7 +4,9 @@
 //! [`INPUT_BYTES`] bytes that all only read. It and the functions that it calls do everything
 //! through nested statements over values in scope: arithmetic of every type, vectors, private
 //! memory accessed as different types and copied, branches, loops with several exits, switches,
-//! early returns, barriers. What would leave the result to the engine is kept out: private memory
+//! early returns, barriers. Functions call those before: at random, or each the one before it once or
+//! twice, and some have barriers, which only the kernel's outermost statements and functions of that
+//! kind lead to. What would leave the result to the engine is kept out: private memory
 //! is set at each function's start, and floats go to memory or to their bits only when they are not
 //! NaN, whose sign and payload may differ.
 
@@ -29,12 +31,30 @@ pub const MAX_GROUP: usize = 64;
 /// The text of a random module. Equal seeds give equal texts.
 pub fn module(seed: u64) -> String {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let helpers = rng.random_range(0..3);
+    let is_chain = rng.random_bool(0.25);
+    let helpers = match is_chain {
+        true => rng.random_range(3..8),
+        false => rng.random_range(0..3),
+    };
+    let calls_of_last = if is_chain { rng.random_range(1..3) } else { 0 };
+    let meets_from = match rng.random_bool(0.3) {
+        true => rng.random_range(0..=helpers),
+        false => helpers,
+    };
     let mut text = String::new();
     let mut signatures = Vec::new();
     for id in 0..=helpers {
-        let kernel = id == helpers;
-        let mut g = Generator::new(rng.random(), &signatures, kernel);
+        let kind = match id {
+            _ if id == helpers => Kind::Kernel,
+            _ if id >= meets_from => Kind::Meeting,
+            _ => Kind::Plain,
+        };
+        let mut g = Generator::new(rng.random(), &signatures, kind);
+        if is_chain {
+            g.calls_of_last = calls_of_last;
+            // So that a doubling in each of them stays small.
+            g.fuel = if id == helpers { 40 } else { 5 };
+        }
         let signature = g.function();
         text += &g.finish(id, &signature);
         signatures.push(signature);
@@ -42,9 +62,20 @@ pub fn module(seed: u64) -> String {
     text
 }
 
+/// What kind of function is made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Kernel,
+    /// With barriers, which all work-items of a group come to.
+    Meeting,
+    /// That any work-item may call by itself.
+    Plain,
+}
+
 /// Parameters after the two pointers, and results.
 #[derive(Clone)]
 struct Signature {
+    kind: Kind,
     params: Vec<Type>,
     results: Vec<Type>,
 }
@@ -58,7 +89,9 @@ fn any_type(rng: &mut ChaCha8Rng) -> Type {
 struct Generator<'a> {
     rng: ChaCha8Rng,
     callees: &'a [Signature],
-    kernel: bool,
+    kind: Kind,
+    /// How often the function calls the one before it at least.
+    calls_of_last: usize,
     text: String,
     next: usize,
     next_block: usize,
@@ -76,7 +109,7 @@ struct Generator<'a> {
 }
 
 impl<'a> Generator<'a> {
-    fn new(seed: u64, callees: &'a [Signature], kernel: bool) -> Generator<'a> {
+    fn new(seed: u64, callees: &'a [Signature], kind: Kind) -> Generator<'a> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut palette = vec![Type::I32];
         palette.extend((0..3).map(|_| any_type(&mut rng)));
@@ -84,7 +117,8 @@ impl<'a> Generator<'a> {
             rng,
             palette,
             callees,
-            kernel,
+            kind,
+            calls_of_last: 0,
             text: String::new(),
             next: 2,
             next_block: 1,
@@ -398,11 +432,16 @@ impl<'a> Generator<'a> {
         self.line(&format!("mem_copy.{size}.align1 v{to}, v{from}"));
     }
 
-    fn call(&mut self) {
-        if self.callees.is_empty() {
-            return;
+    fn call(&mut self, kind: Kind) {
+        let ids = (0..self.callees.len()).filter(|&id| self.callees[id].kind == kind);
+        let ids: Vec<usize> = ids.collect();
+        if !ids.is_empty() {
+            let id = self.pick(&ids);
+            self.call_of(id);
         }
-        let id = self.rng.random_range(0..self.callees.len());
+    }
+
+    fn call_of(&mut self, id: usize) {
         let signature = self.callees[id].clone();
         let mut args = vec![format!("v{}", self.own), "v1".into()];
         for &ty in &signature.params {
@@ -448,7 +487,8 @@ impl<'a> Generator<'a> {
             11..=14 => self.store(),
             15 => self.input(),
             16 => self.copy(),
-            17 => self.call(),
+            // In a chain, calls in loops would multiply from each function to the next.
+            17 if self.calls_of_last == 0 => self.call(Kind::Plain),
             18 | 19 if depth < 4 => self.branch(depth),
             20..=22 if depth < 3 => self.repeat(depth),
             23 if depth < 4 => self.switch(depth),
@@ -468,7 +508,7 @@ impl<'a> Generator<'a> {
             if n == 0 || self.chance(0.6) {
                 self.statements(depth + 1);
             }
-            if n == 0 && !self.kernel && self.chance(0.2) {
+            if n == 0 && self.kind == Kind::Plain && self.chance(0.2) {
                 self.ret();
             } else {
                 let value = self.value(ty);
@@ -619,13 +659,14 @@ impl<'a> Generator<'a> {
     }
 
     fn function(&mut self) -> Signature {
-        let count = if self.kernel {
+        let is_kernel = self.kind == Kind::Kernel;
+        let count = if is_kernel {
             0
         } else {
             self.rng.random_range(0..4)
         };
         let params: Vec<Type> = (0..count).map(|_| self.ty()).collect();
-        let count = if self.kernel {
+        let count = if is_kernel {
             0
         } else {
             self.rng.random_range(0..3)
@@ -650,7 +691,7 @@ impl<'a> Generator<'a> {
                 self.line(&format!("store.private.align4 v{at}, v{zero}"));
             }
         }
-        if self.kernel {
+        if is_kernel {
             let gid = self.emit(Type::I64, "dim_query.global_id.0");
             let size = self.emit(Type::I64, &format!("const {ITEM_BYTES:#x}"));
             let at = self.emit(Type::I64, &format!("imul v{gid}, v{size}"));
@@ -661,16 +702,38 @@ impl<'a> Generator<'a> {
                 if self.chance(0.3) {
                     self.exchange();
                 }
+                if self.chance(0.2) {
+                    self.call(Kind::Meeting);
+                }
             }
+            self.calls_of_the_last();
             self.last_values();
         } else {
-            self.fuel = 15;
+            self.fuel = self.fuel.min(15);
             self.statements(1);
+            if self.kind == Kind::Meeting {
+                self.exchange();
+                if self.chance(0.3) {
+                    self.call(Kind::Meeting);
+                }
+                self.statements(1);
+            }
+            self.calls_of_the_last();
         }
         self.ret();
         Signature {
+            kind: self.kind,
             params,
             results: self.results.clone(),
+        }
+    }
+
+    fn calls_of_the_last(&mut self) {
+        if let Some(last) = self.callees.len().checked_sub(1) {
+            for _ in 0..self.calls_of_last {
+                self.call_of(last);
+                self.expression();
+            }
         }
     }
 
@@ -683,15 +746,16 @@ impl<'a> Generator<'a> {
             .map(|(i, ty)| format!("v{i}: {ty}"))
             .collect();
         let results: Vec<String> = signature.results.iter().map(Type::to_string).collect();
-        let (head, name, local) = if self.kernel {
-            let local = format!("  local l0 \"tile\" size {} align 4\n", 4 * MAX_GROUP);
-            (
+        let (head, name) = match self.kind {
+            Kind::Kernel => (
                 format!("kernel \"k\" @{id} (value 0, value 8)\n"),
                 "k".to_string(),
-                local,
-            )
-        } else {
-            (String::new(), format!("f{id}"), String::new())
+            ),
+            _ => (String::new(), format!("f{id}")),
+        };
+        let local = match self.kind {
+            Kind::Plain => String::new(),
+            _ => format!("  local l0 \"tile\" size {} align 4\n", 4 * MAX_GROUP),
         };
         format!(
             "{head}func \"{name}\" ({}) -> ({}) {{\n{local}block0({}):\n{}}}\n",

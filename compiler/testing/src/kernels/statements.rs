@@ -24,7 +24,7 @@ impl Generator {
             self.image();
             return;
         }
-        match self.rng.random_range(0..37) {
+        match self.rng.random_range(0..42) {
             0..=9 => self.expression(),
             10..=13 => self.load_input(),
             14..=16 => {
@@ -59,6 +59,7 @@ impl Generator {
             22 if self.barriers && self.converged && self.chance(0.5) => self.work_group(),
             22 | 23 if self.barriers && self.converged => self.exchange(),
             25 | 36 if self.barriers && self.converged && depth < 3 => self.guarded_rounds(depth),
+            41 if self.barriers && self.converged && depth < 2 => self.barriers_in_turn(depth),
             22..=25 if depth < 4 => self.branch(depth),
             26..=28 if depth < 3 => self.repeat(depth),
             29 if depth < 4 => self.switch(depth),
@@ -68,6 +69,7 @@ impl Generator {
             32 if depth < 3 => self.stride_loop(depth),
             33 if self.chance(0.3) => self.printf(),
             35 if depth < 4 => self.guarded_load(),
+            37..=39 => self.row(),
             34 => {
                 let fence = self.pick(&[
                     "workgroup.acqrel.local",

@@ -2,7 +2,7 @@
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction as Decoded, Mnemonic};
 
-use crate::{Base, Buffer, Cc, Instruction, Label, Memory, Opcode, Rm, Size};
+use crate::{Base, Buffer, Cc, Features, Instruction, Label, Memory, Opcode, Rm, Size};
 
 /// A part of a program. Labels are numbers.
 #[derive(Clone, Copy, Debug)]
@@ -19,10 +19,14 @@ use Part::{Align, Bind, Fill, Jump, JumpIf};
 
 fn fill(buffer: &mut Buffer, bytes: u32) {
     for _ in 0..bytes / 10 {
-        buffer.emit(&Instruction::new(Opcode::MovImm64, Size::B64));
+        buffer
+            .emit(&Instruction::new(Opcode::MovImm64, Size::B64))
+            .expect("an instruction");
     }
     for _ in 0..bytes % 10 {
-        buffer.emit(&Instruction::new(Opcode::Nop, Size::B64));
+        buffer
+            .emit(&Instruction::new(Opcode::Nop, Size::B64))
+            .expect("an instruction");
     }
 }
 
@@ -36,7 +40,7 @@ struct Outcome {
 /// Writes a program, and finds its parts in the code. Jumps must go where they should, those to
 /// what is next must not be there, and none must be longer than it need be.
 fn run(parts: &[Part]) -> Outcome {
-    let mut buffer = Buffer::default();
+    let mut buffer = Buffer::new(Features::ALL);
     let labels: Vec<Label> = (0..count(parts)).map(|_| buffer.new_label()).collect();
     let mut written = Vec::new();
     for &part in parts {
@@ -284,13 +288,13 @@ fn padding_is_to_the_boundary_and_no_further() {
 #[test]
 fn tables_and_pool_are_behind_the_code() {
     for bytes in 0..140 {
-        let mut buffer = Buffer::default();
+        let mut buffer = Buffer::new(Features::ALL);
         let labels: Vec<Label> = (0..3).map(|_| buffer.new_label()).collect();
         let end = buffer.new_label();
-        buffer.jump_table(9, &labels);
+        buffer.jump_table(9, &labels).expect("an instruction");
         // Grows and so moves all that is behind.
         buffer.jump(end);
-        buffer.jump_table(1, &[end]);
+        buffer.jump_table(1, &[end]).expect("an instruction");
         for &label in &labels {
             buffer.bind(label);
             fill(&mut buffer, bytes);
@@ -303,7 +307,7 @@ fn tables_and_pool_are_behind_the_code() {
             shift: 0,
             disp: 32,
         });
-        buffer.emit(&load);
+        buffer.emit(&load).expect("an instruction");
         let pool: Vec<u8> = (1..=64).collect();
         let code = buffer.finish(&pool);
         let mut decoder = Decoder::with_ip(64, &code.bytes, 0, DecoderOptions::NONE);

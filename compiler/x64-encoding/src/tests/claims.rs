@@ -7,11 +7,12 @@ use iced_x86::{Code, CpuidFeature, Decoder, DecoderOptions, EncodingKind, OpCode
 use super::names::Names;
 use super::values::{instructions, plain, sizes};
 use crate::info::{Class, Extension, Length, Masking, Rounding};
-use crate::{Buffer, Instruction, Opcode, Rm, Size};
+use crate::print::Place;
+use crate::{Buffer, Features, Instruction, Opcode, Rm, Size};
 
-fn decode(inst: &Instruction) -> iced_x86::Instruction {
-    let mut buffer = Buffer::default();
-    buffer.emit(inst);
+pub fn decode(inst: &Instruction) -> iced_x86::Instruction {
+    let mut buffer = Buffer::new(Features::ALL);
+    buffer.emit(inst).expect("an instruction");
     let code = buffer.finish(&[]);
     Decoder::with_ip(64, &code.bytes, 0, DecoderOptions::NONE).decode()
 }
@@ -19,12 +20,23 @@ fn decode(inst: &Instruction) -> iced_x86::Instruction {
 /// The same with a vector register that only EVEX has.
 fn in_evex(mut inst: Instruction) -> Instruction {
     let info = inst.opcode.info();
-    match inst.rm {
-        _ if info.reg == Class::Vector => inst.reg = 16,
-        Rm::Reg(_) => inst.rm = Rm::Reg(16),
-        _ => panic!("{inst:?} has no vector register"),
+    let has = |place, class| inst.opcode.operands().contains(&place) && class == Class::Vector;
+    if has(Place::Reg, info.reg) {
+        inst.reg = 16;
+    } else if has(Place::Vvvv, info.vvvv) {
+        inst.vvvv = 16;
+    } else if info.register && has(Place::Rm, info.rm) {
+        inst.rm = Rm::Reg(16);
+    } else {
+        panic!("{inst:?} has no vector register");
     }
     inst
+}
+
+/// Whether a result is exact: rounding can be encoded then, and is ignored.
+pub fn ignores_rounding(inst: &Instruction) -> bool {
+    matches!(inst.opcode, Opcode::Vcvtdq2pd | Opcode::Vcvtudq2pd)
+        || inst.opcode.info().rounding == Rounding::StaticOf64 && inst.size == Size::B32
 }
 
 #[test]
@@ -33,9 +45,7 @@ fn rows_claim_what_evex_can() {
         let info = inst.opcode.info();
         let known: &OpCodeInfo = decode(&in_evex(inst)).code().op_code();
         let whole = info.length == Length::L0 || inst.size == Size::V512;
-        // Rounding can be encoded, and is ignored.
-        let exact = matches!(inst.opcode, Opcode::Vcvtdq2pd | Opcode::Vcvtudq2pd)
-            || info.rounding == Rounding::StaticOf64 && inst.size == Size::B32;
+        let exact = ignores_rounding(&inst);
         let claims = (
             info.broadcast,
             info.masking != Masking::None,

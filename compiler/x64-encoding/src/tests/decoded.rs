@@ -3,15 +3,16 @@
 use iced_x86::{Decoder, DecoderOptions, EncodingKind, OpKind, Register};
 
 use super::names::Names;
+use crate::encode::{encode, vex_encoding};
 use crate::info::{Class, Form, ImmKind, Info, Length, MemorySize};
 use crate::print::Place;
-use crate::{Base, Buffer, Code, Instruction, Memory, Opcode, Rm, RoundingControl, Size};
+use crate::{Base, Buffer, Code, Features, Instruction, Memory, Opcode, Rm, RoundingControl, Size};
 
 /// Encodes instructions, one after the other, and decodes them.
 pub fn verify(instructions: &[Instruction]) {
-    let mut buffer = Buffer::default();
+    let mut buffer = Buffer::new(Features::ALL);
     for inst in instructions {
-        buffer.emit(inst);
+        buffer.emit(inst).expect("an instruction");
     }
     let pool = [0; 64];
     let Code {
@@ -43,6 +44,32 @@ pub fn verify(instructions: &[Instruction]) {
         }
     }
     assert_eq!(decoder.position(), code.len(), "bytes are left");
+}
+
+/// Whether an instruction is decoded from what its fields are encoded to, be there one or not.
+pub fn comes_back(inst: &Instruction) -> bool {
+    let info = inst.opcode.info();
+    let has_encoding = [info.legacy.is_some(), info.evex.is_some()].contains(&true);
+    let has_size = match inst.rm {
+        Rm::None | Rm::Reg(_) => true,
+        Rm::Memory(_) => info.memory == MemorySize::Address || info.memory_bytes(inst.size) > 0,
+        Rm::Broadcast(_) => info.element != 0,
+    };
+    if !has_size || !has_encoding && vex_encoding(inst, info).is_none() {
+        return false;
+    }
+    let mut bytes = Vec::with_capacity(32);
+    encode(inst, info).0.append_to(&mut bytes);
+    let mut decoder = Decoder::with_ip(64, &bytes, 0, DecoderOptions::NONE);
+    let decoded = decoder.decode();
+    let comparison = Comparison {
+        inst,
+        info,
+        decoded: &decoded,
+        bytes: &bytes,
+        pool: 0,
+    };
+    decoder.position() == bytes.len() && comparison.all(&Names::of(inst)).is_ok()
 }
 
 struct Comparison<'a> {

@@ -8,6 +8,8 @@
 //! - `names.rs`: what the decoder calls an opcode.
 //! - `values.rs`: the registers, addresses and immediates to try; whole instructions.
 //! - `registers.rs`, `memory.rs`, `immediates.rs`, `masking.rs`: one field each, for every row.
+//! - `forms.rs`: every opcode with fields that it has and has not: what is encoded and what is
+//!   refused.
 //! - `claims.rs`: that rows say what opcodes can do, and nothing more.
 //! - `print.rs`: instructions as text.
 //! - `known.rs`: a few encodings by their bytes.
@@ -16,6 +18,7 @@
 mod buffer;
 mod claims;
 mod decoded;
+mod forms;
 mod immediates;
 mod known;
 mod masking;

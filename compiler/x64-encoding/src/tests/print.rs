@@ -7,7 +7,7 @@ use iced_x86::{
 use super::masking::with_masks_and_rounding;
 use super::values::{immediates, instructions};
 use crate::info::{Form, ImmKind};
-use crate::{Base, Buffer, Instruction, Memory, Opcode, Rm, Size};
+use crate::{Base, Buffer, Features, Instruction, Memory, Opcode, Rm, Size};
 
 /// Intel's own syntax says how often an element is broadcast, MASM's has masks and rounding where
 /// the manual has them.
@@ -35,8 +35,8 @@ fn printers() -> Printers {
 
 impl Printers {
     fn print(&mut self, inst: &Instruction) -> String {
-        let mut buffer = Buffer::default();
-        buffer.emit(inst);
+        let mut buffer = Buffer::new(Features::ALL);
+        buffer.emit(inst).expect("an instruction");
         let code = buffer.finish(&[]);
         let decoded = Decoder::with_ip(64, &code.bytes, 0, DecoderOptions::NONE).decode();
         let signed = inst.opcode.info().imm != ImmKind::I8;

@@ -2,19 +2,20 @@
 //! they are missing.
 
 use brolga_opencl_c::Device;
+use brolga_runtime_testing::skip;
 
 use super::*;
 use crate::frontend::options;
 
 /// Compiles; `None` where there is no compiler.
 fn run(source: &str, headers: &[(&str, &str)], options: &str) -> Option<Output> {
-    let tools = Tools::find().inspect_err(|missing| eprintln!("skipped: {missing}"));
+    let tools = Tools::find().inspect_err(|missing| skip(missing));
     let headers: Vec<_> = headers
         .iter()
         .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
         .collect();
     let options = options::parse(options).unwrap();
-    let device = crate::features::for_compiler();
+    let device = crate::base::features::for_compiler();
     Some(translate(&tools.ok()?, source, &headers, &options, &device).unwrap())
 }
 

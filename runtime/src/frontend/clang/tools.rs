@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use brolga_compiler::environment;
+use brolga_host::environment;
 
 const CLANG: &str = "clang-15";
 const TRANSLATOR: &str = "llvm-spirv-15";

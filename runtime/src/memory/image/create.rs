@@ -7,12 +7,12 @@ use brolga_compiler::image::{ChannelOrder, DataType, Extent, Format};
 use opencl_sys::*;
 
 use super::{Image, ImageType, Layout, formats};
+use crate::base::limits::ImageLimits;
 use crate::context::Context;
-use crate::device::ImageLimits;
-use crate::error::{CLResult, ClError};
 use crate::memory::buffer::{Buffer, check_flags, check_host_ptr};
 use crate::memory::external::ExternalHandle;
 use crate::memory::host::HostPtr;
+use brolga_engine::error::{CLResult, ClError};
 
 /// `cl_image_desc`, without its memory object. Sizes are texels, pitches bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,9 +106,20 @@ impl Image {
         let extent = extent(image_type, desc, &context.device().image_limits)?;
         check_levels(image_type, desc, extent, flags, &source)?;
         check_host_ptr(flags, host)?;
+        // CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support
+        // image_format: what pitches and addresses it would want is no question then.
+        let check_support = || match formats::is_supported(format, image_type) {
+            true => Ok(()),
+            false => Err(ClError::IMAGE_FORMAT_NOT_SUPPORTED),
+        };
+        if !matches!(source, ImageSource::Image(_)) {
+            check_support()?;
+        }
         let layout = match &source {
             ImageSource::Image(of) => {
+                // The formats that an image may be seen in are fewer.
                 check_view(format, desc, extent, of)?;
+                check_support()?;
                 Layout {
                     format,
                     ..of.layout
@@ -132,11 +143,6 @@ impl Image {
                 .filter(|layout| (buffer.as_ptr() as usize).is_multiple_of(layout.element_size()))
                 .ok_or(ClError::INVALID_IMAGE_FORMAT_DESCRIPTOR)?,
         };
-        // CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support
-        // image_format.
-        if !formats::is_supported(format, image_type) {
-            return Err(ClError::IMAGE_FORMAT_NOT_SUPPORTED);
-        }
         let size = layout.size().unwrap_or(usize::MAX);
         let memory = match &source {
             // CL_INVALID_IMAGE_SIZE if the buffer passed in mem_object is too small to be used as a

@@ -8,8 +8,8 @@ use brolga_compiler::image::{ChannelOrder, DataType, Format};
 use opencl_sys::*;
 
 use super::ImageType;
-use crate::error::CLResult;
 use crate::memory::buffer::check_flags;
+use brolga_engine::error::CLResult;
 
 /// Every format of the device.
 fn all() -> impl Iterator<Item = Format> {

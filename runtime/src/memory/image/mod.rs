@@ -24,6 +24,7 @@ use brolga_compiler::ImageArg;
 use brolga_compiler::image::{ChannelOrder, Descriptor, Format, ImageDim};
 use opencl_sys::*;
 
+use crate::base::limits::ImageLimits;
 use crate::context::Context;
 use crate::memory::buffer::Buffer;
 
@@ -40,6 +41,32 @@ pub enum ImageType {
     Dim2 = CL_MEM_OBJECT_IMAGE2D,
     Dim2Array = CL_MEM_OBJECT_IMAGE2D_ARRAY,
     Dim3 = CL_MEM_OBJECT_IMAGE3D,
+}
+
+impl ImageLimits {
+    /// Width, height, depth and layers, as far as a type of images has them.
+    pub fn of(&self, image_type: ImageType) -> [Option<u32>; 4] {
+        let (width, height) = (Some(self.width_2d), Some(self.height_2d));
+        match image_type {
+            ImageType::Dim1 => [width, None, None, None],
+            ImageType::Dim1Buffer => [Some(self.buffer), None, None, None],
+            ImageType::Dim1Array => [width, None, None, Some(self.array)],
+            ImageType::Dim2 => [width, height, None, None],
+            ImageType::Dim2Array => [width, height, None, Some(self.array)],
+            ImageType::Dim3 => [
+                Some(self.width_3d),
+                Some(self.height_3d),
+                Some(self.depth_3d),
+                None,
+            ],
+        }
+    }
+
+    /// What all types have that have such a size.
+    pub fn of_any(&self) -> [Option<u32>; 4] {
+        let all = ImageType::ALL.map(|image_type| self.of(image_type));
+        std::array::from_fn(|n| all.iter().filter_map(|limits| limits[n]).min())
+    }
 }
 
 impl ImageType {

@@ -2,9 +2,9 @@
 //! the rules, "Specifying Mipmap Levels to Image Operations" for where a level is told.
 
 use super::{Image, ImageType};
-use crate::error::{CLResult, ClError};
 use crate::memory::buffer::Area;
 use crate::memory::rect::RectLayout;
+use brolga_engine::error::{CLResult, ClError};
 
 /// A region of an image that a command is of, checked.
 #[derive(Clone, Copy, Debug)]

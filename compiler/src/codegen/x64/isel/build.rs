@@ -3,24 +3,14 @@
 use regalloc2::VReg;
 
 use super::Isel;
-use crate::codegen::x64::encoding::{Class, Extension, Opcode, Size};
-use crate::codegen::x64::inst::{Amode, Inst, NONE, Plain, Rm, destination};
+use crate::codegen::x64::encoding::{Opcode, Size};
+use crate::codegen::x64::inst::{Amode, Inst, Plain, Rm, destination};
 
 impl Isel<'_> {
     /// Vectors of this size are used.
     pub fn note(&mut self, size: Size) {
         if size.bytes() > self.used.bytes() {
             self.used = size;
-        }
-    }
-
-    fn has(&self, extension: Extension) -> bool {
-        match extension {
-            Extension::Bitalg => self.target.small_popcounts,
-            Extension::Vbmi => self.target.byte_permutes,
-            Extension::Vbmi2 => self.target.double_shifts,
-            Extension::Vpopcntdq => self.target.popcounts,
-            Extension::Fp16 | Extension::Gfni | Extension::Vnni => false,
         }
     }
 
@@ -43,16 +33,6 @@ impl Isel<'_> {
     }
 
     fn plain(&mut self, plain: Plain) {
-        debug_assert!(
-            self.is_avx512() || is_before_avx512(&plain),
-            "{plain:?} needs AVX-512"
-        );
-        let needs = plain.opcode.info().needs;
-        debug_assert!(
-            needs.is_none_or(|extension| self.has(extension)),
-            "not every machine has {:?}",
-            plain.opcode
-        );
         self.note(plain.size);
         self.m.push(Inst::Plain(plain));
     }
@@ -148,18 +128,4 @@ impl Isel<'_> {
         }
         self.define(Opcode::Vpternlogd, size, |plain| plain.imm = 0xff)
     }
-}
-
-/// Whether an instruction needs nothing that only EVEX can encode.
-fn is_before_avx512(plain: &Plain) -> bool {
-    let info = plain.opcode.info();
-    let masks = [info.reg, info.vvvv, info.rm].contains(&Class::Mask);
-    let memory = matches!(plain.b, Rm::Mem(_));
-    !masks
-        && !info.needs_evex(memory)
-        && plain.size != Size::V512
-        && plain.rounding.is_none()
-        && !plain.zeroing
-        && !matches!(plain.b, Rm::Broadcast(_))
-        && (plain.mask == NONE || info.has_vector_mask())
 }

@@ -396,7 +396,7 @@ impl Isel<'_> {
         Ok(Repr::Vector(parts))
     }
 
-    /// A vector of lanes of several registers; `None` is any lane.
+    /// A vector of lanes of several registers, which may be longer than it is; `None` is any lane.
     pub fn collect_lanes(
         &mut self,
         wanted: &[Option<(VReg, u8)>],
@@ -406,6 +406,7 @@ impl Isel<'_> {
         if !self.is_avx512() {
             return self.collect_by_blends(wanted, scalar, size);
         }
+        let size = reach(wanted, scalar, size);
         let per = (size.bytes() / scalar.bytes()) as u8;
         let mut sources: SmallVec<[VReg; 4]> = smallvec![];
         for (reg, _) in wanted.iter().flatten() {
@@ -522,4 +523,14 @@ impl Isel<'_> {
             .collect();
         Ok(Repr::Vector(done))
     }
+}
+
+/// The size of vectors that have all lanes that are wanted, and are no shorter than `least`.
+pub fn reach(wanted: &[Option<(VReg, u8)>], scalar: Scalar, least: Size) -> Size {
+    let ends = wanted
+        .iter()
+        .flatten()
+        .map(|&(_, lane)| u32::from(lane) + 1);
+    let lanes = ends.max().unwrap_or(0);
+    Size::of_bytes(least.bytes().max(lanes * scalar.bytes()))
 }

@@ -47,7 +47,7 @@ use regalloc2::{Block as MachineBlock, VReg};
 use super::encoding::Size;
 use super::pool::Pool;
 use super::vcode::{Builder, VCode};
-use crate::codegen::frame::FrameLayout;
+use crate::codegen::frame::{FrameLayout, PrivateMemory};
 use crate::codegen::{host, usual_mask_bits};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Block, Function, GlobalId, Inst, Op, Value};
@@ -106,6 +106,7 @@ pub fn select(
     func: &Function,
     globals: &PrimaryMap<GlobalId, u64>,
     target: &Target,
+    private: Option<PrivateMemory>,
 ) -> Result<Selected> {
     let order = control::order(func);
     let mut isel = Isel {
@@ -121,7 +122,7 @@ pub fn select(
         taken: Taken::default(),
         blocks: SecondaryMap::with_capacity(func.blocks.len()),
         pool: Pool::default(),
-        frame: FrameLayout::new(func)?,
+        frame: FrameLayout::new(func, private)?,
         used: Size::V128,
     };
     isel.function(&order)?;
@@ -146,7 +147,7 @@ impl Isel<'_> {
     /// Selects an instruction, unless its user will.
     fn visit(&mut self, inst: Inst) -> Result<()> {
         let data = &self.func.insts[inst];
-        let is_address = |&result: &Value| self.frame.offsets[result].is_some();
+        let is_address = |&result: &Value| self.frame.places[result].is_some();
         if data.results.first().is_some_and(is_address) {
             return Ok(());
         }

@@ -4,6 +4,7 @@ use regalloc2::{RegClass, VReg};
 use smallvec::{SmallVec, smallvec};
 
 use super::{Isel, Result};
+use crate::codegen::frame::{Base as FrameBase, Place};
 use crate::codegen::x64::encoding::{Cc, Opcode, Size};
 use crate::codegen::x64::inst::{Amode, Base, GENERAL, NONE, Rm, VECTOR};
 use crate::ir::{BinOp, ConvertOp, Inst, Op, Scalar, Type, Value};
@@ -108,8 +109,11 @@ impl Isel<'_> {
             self.inst(inst)?;
         }
         Ok(match &self.values[value] {
-            Repr::None => match self.frame.offsets[value] {
-                Some(offset) => Repr::Scalar(self.lea(Amode::frame(offset))),
+            Repr::None => match self.frame.places[value] {
+                Some(place) => {
+                    let amode = self.place(place)?;
+                    Repr::Scalar(self.lea(amode))
+                }
                 None => unreachable!("{value} is used before it is defined"),
             },
             known => known.clone(),
@@ -300,13 +304,24 @@ impl Isel<'_> {
 
     /// An address as an operand in memory has it.
     pub fn amode(&mut self, address: Value) -> Result<Amode> {
-        if let Some(offset) = self.frame.offsets[address] {
-            return Ok(Amode::frame(offset));
+        if let Some(place) = self.frame.places[address] {
+            return self.place(place);
         }
         if let Some((Op::PtrAdd, &[pointer, bytes])) = self.deferred_op(address) {
             return self.sum(pointer, bytes);
         }
         Ok(Amode::base(self.scalar(address)?))
+    }
+
+    /// Where a private variable is.
+    fn place(&mut self, place: Place) -> Result<Amode> {
+        Ok(match place.base {
+            FrameBase::Stack => Amode::frame(place.offset),
+            FrameBase::Scratch(scratch) => Amode {
+                disp: place.offset,
+                ..Amode::base(self.scalar(scratch)?)
+            },
+        })
     }
 
     /// The address that is so many bytes from a pointer.

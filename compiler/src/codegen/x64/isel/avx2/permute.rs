@@ -3,6 +3,7 @@
 use regalloc2::VReg;
 use smallvec::SmallVec;
 
+use super::super::lanes::reach;
 use super::super::values::{Parts, Repr, Shape};
 use super::super::{Diagnostic, Isel, Result};
 use crate::codegen::x64::encoding::{Opcode, Size};
@@ -30,7 +31,7 @@ impl Isel<'_> {
         self.rvmi(opcode, size, no, yes, bits as i64)
     }
 
-    /// A vector of lanes of several registers; `None` is any lane.
+    /// A vector of lanes of several registers, which may be longer than it is; `None` is any lane.
     pub fn collect_by_blends(
         &mut self,
         wanted: &[Option<(VReg, u8)>],
@@ -43,9 +44,12 @@ impl Isel<'_> {
                 sources.push(*reg);
             }
         }
-        if scalar.bytes() < 4 && sources.len() > 1 {
+        let of_sources = reach(wanted, scalar, size);
+        if scalar.bytes() < 4 && (sources.len() > 1 || of_sources != size) {
             return self.collect_narrow(wanted, scalar, size);
         }
+        // Of the longer vectors, the low lanes are the result.
+        let size = of_sources;
         let mut done: Option<VReg> = None;
         for source in sources {
             let lane_of = |lane: &Option<(VReg, u8)>| {
@@ -114,7 +118,7 @@ impl Isel<'_> {
         self.join(&halves, 16)
     }
 
-    /// Lanes of one register; `None` is any lane.
+    /// Lanes of one register, as long as the result; `None` is any lane.
     pub fn permuted(
         &mut self,
         from: VReg,
@@ -122,6 +126,11 @@ impl Isel<'_> {
         scalar: Scalar,
         size: Size,
     ) -> VReg {
+        let of_size = (size.bytes() / scalar.bytes()) as u8;
+        debug_assert!(
+            lanes.iter().flatten().all(|&lane| lane < of_size),
+            "lanes {lanes:?} of {scalar:?} in {size:?}"
+        );
         let stays = |(n, lane): (usize, &Option<u8>)| lane.is_none_or(|l| usize::from(l) == n);
         if lanes.iter().enumerate().all(stays) {
             return from;

@@ -1,0 +1,154 @@
+//! What compiling takes grows with a program's length and no faster: programs made to be hard on a
+//! compiler, at a length and at four times that. What counts is the memory that is allocated, in
+//! all, which is the same each time and which whatever copies code has to ask for.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::fmt::Write as _;
+
+use brolga_compiler::image::Bindings;
+use brolga_compiler::{NdRange, Program, ir};
+
+thread_local! {
+    /// Bytes that this thread has allocated.
+    static ALLOCATED: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+fn count(bytes: usize) {
+    // Threads that end may still allocate.
+    let _ = ALLOCATED.try_with(|all| all.set(all.get() + bytes as u64));
+}
+
+// SAFETY: all is left to the system's allocator; counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(ptr, layout) }
+    }
+
+    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size);
+        // SAFETY: as the caller promises.
+        unsafe { System.realloc(ptr, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Bytes allocated to compile the kernel of a module.
+fn memory(text: &str) -> u64 {
+    let module = ir::parse::module(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let before = ALLOCATED.get();
+    let program = Program::from_module(module, &Default::default()).expect("a program");
+    let range = NdRange {
+        work_dim: 1,
+        global_offset: [0; 3],
+        global_size: [1024, 1, 1],
+        local_size: [64, 1, 1],
+    };
+    let key = program.launch_key(0, &range, Bindings::NONE);
+    program.compile(0, &key).expect("code");
+    ALLOCATED.get() - before
+}
+
+/// Four times as long a program takes not much more than four times as much.
+fn assert_linear(name: &str, length: usize, program: impl Fn(usize) -> String) {
+    let [less, more] = [length, 4 * length].map(|length| memory(&program(length)));
+    let growth = more as f64 / less as f64;
+    assert!(
+        growth < 6.0,
+        "{name}: {less} bytes at {length}, {growth:.1} times as much at four times that"
+    );
+}
+
+/// A kernel that is function `id`: what `body` makes of a number of the work-item's own, which it
+/// gives the name of, goes where that was. `v7` is a number that is the same for all work-items.
+fn kernel(id: usize, body: impl FnOnce(&mut String) -> usize) -> String {
+    let mut text = format!(
+        "kernel \"k\" @{id} (value 0, value 8)\nfunc \"k\" (ptr, i32) -> () {{\n\
+         block0(v0: ptr, v7: i32):\nv1: i64 = dim_query.global_id.0\nv2: i64 = const 0x4\n\
+         v3: i64 = imul v1, v2\nv4: ptr = ptr_add v0, v3\nv5: i32 = load.global.align4 v4\n\
+         v6: i32 = const 0x3\n"
+    );
+    let result = body(&mut text);
+    let _ = write!(text, "store.global.align4 v4, v{result}\nret\n}}\n");
+    text
+}
+
+/// Functions of which each calls the one before so many times, and a kernel that calls the last.
+fn functions(length: usize, calls: usize) -> String {
+    let mut text = "func \"f0\" (i32) -> (i32) {\nblock0(v0: i32):\nret v0\n}\n".to_owned();
+    for id in 1..length {
+        let _ = write!(
+            text,
+            "func \"f{id}\" (i32) -> (i32) {{\nblock0(v0: i32):\nv1: i32 = const {id:#x}\n\
+             v2: i32 = iadd v0, v1\n"
+        );
+        for call in 0..calls {
+            let (arg, result) = (call + 2, call + 3);
+            let _ = writeln!(text, "v{result}: i32 = call @{}, v{arg}", id - 1);
+        }
+        let (last, next) = (calls + 2, calls + 3);
+        let _ = write!(text, "v{next}: i32 = imul v{last}, v0\nret v{next}\n}}\n");
+    }
+    text += &kernel(length, |text| {
+        let _ = writeln!(text, "v10: i32 = call @{}, v5", length - 1);
+        10
+    });
+    text
+}
+
+#[test]
+fn chains_of_functions() {
+    assert_linear("a chain", 250, |length| functions(length, 1));
+}
+
+#[test]
+fn diamonds_of_functions() {
+    assert_linear("two calls each", 100, |length| functions(length, 2));
+    assert_linear("three calls each", 100, |length| functions(length, 3));
+}
+
+/// So often a barrier, and another under a condition, between which a number changes.
+fn barriers(length: usize, is_proved: bool) -> String {
+    let barrier = "barrier.workgroup.acqrel.global";
+    kernel(0, |text| {
+        let (mut value, mut next) = (5, 10);
+        for step in 0..length {
+            let [sum, bit, cond, changed, result] = std::array::from_fn(|n| next + n);
+            next += 5;
+            let condition = if is_proved { 7 } else { sum };
+            let _ = write!(
+                text,
+                "v{sum}: i32 = imul v{value}, v6\nv{bit}: i32 = and v{condition}, v6\n\
+                 v{cond}: i1 = icmp.ne v{bit}, v6\n{barrier}\n\
+                 cond_br v{cond}, block{then}, block{after}(v{sum})\nblock{then}:\n{barrier}\n\
+                 v{changed}: i32 = iadd v{sum}, v6\nbr block{after}(v{changed})\n\
+                 block{after}(v{result}: i32):\n",
+                then = 2 * step + 1,
+                after = 2 * step + 2,
+            );
+            value = result;
+        }
+        value
+    })
+}
+
+#[test]
+fn conditional_barriers_in_turn() {
+    assert_linear("conditions of the group", 100, |length| {
+        barriers(length, true)
+    });
+    assert_linear("conditions that may differ", 25, |length| {
+        barriers(length, false)
+    });
+}

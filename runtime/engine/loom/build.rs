@@ -1,0 +1,6 @@
+//! Sets `cfg(loom)`.
+
+fn main() {
+    println!("cargo::rustc-cfg=loom");
+    println!("cargo::rerun-if-changed=build.rs");
+}

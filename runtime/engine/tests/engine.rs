@@ -1,0 +1,261 @@
+//! The engine without OpenCL's objects: what it takes, and what it does without threads.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+use brolga_engine::CLResult;
+use brolga_engine::Event;
+use brolga_engine::callbacks::{Callbacks, Spawn};
+use brolga_engine::chunks::WorkShape;
+use brolga_engine::domain::Domain;
+use brolga_engine::entry::Priority;
+use brolga_engine::event::{Lane, Owner};
+use brolga_engine::job::Single;
+use brolga_engine::pool::{Pool, Push};
+use brolga_engine::system::nodes::Nodes;
+use brolga_engine::system::threads;
+use brolga_engine::work::{RetainedResources, Runner, Work};
+use opencl_sys::{CL_COMMAND_NDRANGE_KERNEL, CL_COMPLETE};
+
+/// Longer than anything here may take.
+const LIMIT: Duration = Duration::from_secs(10);
+
+struct Queue(Lane);
+
+impl Owner for Queue {
+    fn lane(&self) -> &Lane {
+        &self.0
+    }
+
+    fn for_each_reporting(&self, _: &mut dyn FnMut(&Lane)) {}
+}
+
+/// Some work: short, and counted; how often it was considered is, too.
+#[derive(Clone, Default)]
+struct Counted {
+    runs: Arc<AtomicU32>,
+    looks: Arc<AtomicU64>,
+    /// Holds up the thread that runs it until it is set.
+    gate: Option<Arc<AtomicBool>>,
+}
+
+impl Work<Event> for Counted {
+    fn runner(&self) -> Runner {
+        self.looks.fetch_add(1, SeqCst);
+        Runner::Any
+    }
+
+    fn shape(&self) -> WorkShape {
+        WorkShape {
+            estimate: 1,
+            ..WorkShape::SINGLE
+        }
+    }
+
+    fn run(&self, _: Option<&Arc<Event>>, _: Range<u64>) -> CLResult<()> {
+        let until = Instant::now() + LIMIT;
+        if let Some(gate) = &self.gate {
+            while !gate.load(SeqCst) && Instant::now() < until {
+                std::thread::yield_now();
+            }
+        }
+        self.runs.fetch_add(1, SeqCst);
+        Ok(())
+    }
+}
+
+struct Process {
+    callbacks: Arc<Callbacks>,
+    pool: Arc<Pool<Event>>,
+    domain: Arc<Domain<Event>>,
+}
+
+impl Process {
+    fn new(threads: u32, spawn: Spawn) -> Process {
+        let callbacks = Callbacks::with(spawn);
+        let own = Arc::clone(&callbacks);
+        Process {
+            pool: Pool::start_root_with(threads, Nodes::default(), own, spawn),
+            domain: Domain::new(false, None, None, &callbacks),
+            callbacks,
+        }
+    }
+
+    fn queue(&self, is_in_order: bool) -> Arc<Queue> {
+        let lane = Lane::new(
+            Priority::default(),
+            is_in_order,
+            false,
+            &self.pool,
+            &self.domain,
+        );
+        Arc::new(Queue(lane))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.pool.stop();
+        self.callbacks.stop();
+    }
+}
+
+fn command(queue: &Arc<Queue>, work: &Counted) -> Arc<Event> {
+    let job = Single::new(work.clone());
+    let retained = RetainedResources::new();
+    Event::new(queue, CL_COMMAND_NDRANGE_KERNEL, job, retained)
+}
+
+fn with_threads(name: &str, stack: usize, work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+    threads::spawn(name, Some(stack), work).map(|_| ())
+}
+
+fn without_threads(_: &str, _: usize, _: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+    Err(io::ErrorKind::WouldBlock.into())
+}
+
+/// Commands that nobody waits for run, by whoever asks for them to get going.
+#[test]
+fn without_threads_commands_run() {
+    let process = Process::new(2, without_threads);
+    let queue = process.queue(false);
+    let work = Counted::default();
+    let polled = command(&queue, &work);
+    polled.release(Push::Defer);
+    assert_eq!(work.runs.load(SeqCst), 0);
+    polled.status();
+    assert_eq!(polled.status(), CL_COMPLETE);
+    let flushed = command(&queue, &work);
+    flushed.release(Push::Defer);
+    process.pool.flush();
+    assert_eq!(work.runs.load(SeqCst), 2);
+    let long = command(&queue, &work);
+    long.release(Push::Notify);
+    assert_eq!(work.runs.load(SeqCst), 3);
+}
+
+/// A callback is called, also one that waits for the event that it is of.
+#[test]
+fn without_threads_callbacks_are_called() {
+    let process = Process::new(2, without_threads);
+    let queue = process.queue(false);
+    let work = Counted::default();
+    let event = command(&queue, &work);
+    event.release(Push::Defer);
+    let called = Arc::new(AtomicU32::new(0));
+    let (own, counted) = (Arc::clone(&event), Arc::clone(&called));
+    let start = Instant::now();
+    let callback = move |status| {
+        assert_eq!(status, CL_COMPLETE);
+        assert_eq!(own.wait(), CL_COMPLETE);
+        counted.fetch_add(1, SeqCst);
+    };
+    event.on_status(CL_COMPLETE, Box::new(callback)).unwrap();
+    assert_eq!(called.load(SeqCst), 1);
+    // It does not wait for itself.
+    assert!(start.elapsed() < Duration::from_millis(90));
+    let counted = Arc::clone(&called);
+    let late = move |_| {
+        counted.fetch_add(1, SeqCst);
+    };
+    event.on_status(CL_COMPLETE, Box::new(late)).unwrap();
+    assert_eq!(called.load(SeqCst), 2);
+}
+
+/// A chain that nobody flushes runs when it has grown long.
+#[test]
+fn an_in_order_queue_runs_without_a_flush() {
+    let process = Process::new(1, with_threads);
+    let queue = process.queue(true);
+    let work = Counted::default();
+    let mut last: Option<Arc<Event>> = None;
+    for place in 1..=64 {
+        let event = command(&queue, &work);
+        event.set_place(place);
+        if let Some(last) = &last {
+            event.depend_on(last, false);
+        }
+        event.release(event.push());
+        last = Some(event);
+    }
+    let until = Instant::now() + LIMIT;
+    while work.runs.load(SeqCst) < 32 {
+        assert!(Instant::now() < until, "{}", work.runs.load(SeqCst));
+        std::thread::yield_now();
+    }
+}
+
+/// However much is ready, a thread that waits looks at what it waits for, and at little more.
+#[test]
+fn what_a_waiting_thread_looks_at_does_not_grow_with_what_is_ready() {
+    let looks = [1_000u32, 4_000].map(|count| {
+        let process = Process::new(1, with_threads);
+        let busy = Counted {
+            gate: Some(Arc::default()),
+            ..Counted::default()
+        };
+        // The worker is held up, and much is ready.
+        let held = command(&process.queue(false), &busy);
+        held.release(Push::Notify);
+        let others = process.queue(false);
+        let ready = Counted::default();
+        for place in 1..=count {
+            let event = command(&others, &ready);
+            event.set_place(u64::from(place));
+            event.release(Push::Notify);
+        }
+        let before = ready.looks.load(SeqCst);
+        let (queue, awaited) = (process.queue(true), Counted::default());
+        for place in 1..=100 {
+            let event = command(&queue, &awaited);
+            event.set_place(place);
+            event.release(Push::Notify);
+            assert_eq!(event.wait(), CL_COMPLETE);
+        }
+        assert_eq!(awaited.runs.load(SeqCst), 100);
+        let looks = ready.looks.load(SeqCst) - before;
+        busy.gate.iter().for_each(|gate| gate.store(true, SeqCst));
+        let last = command(&others, &ready);
+        last.release(Push::Notify);
+        while !last.is_done() {
+            std::thread::yield_now();
+        }
+        looks
+    });
+    // At most so many for each of the waits.
+    assert!(
+        looks.iter().all(|&looks| looks <= 100 * 2 * 64),
+        "{looks:?}"
+    );
+}
+
+/// What a command takes while it waits, without its own work.
+#[test]
+fn a_command_that_waits_is_small() {
+    let process = Process::new(1, with_threads);
+    let queue = process.queue(true);
+    let user = Event::user(process.queue(false));
+    let work = Counted::default();
+    let in_use = || {
+        // SAFETY: it has no conditions.
+        let info = unsafe { libc::mallinfo2() };
+        info.uordblks + info.hblkhd
+    };
+    let before = in_use();
+    const COUNT: usize = 20_000;
+    let mut last = Arc::clone(&user);
+    for place in 1..=COUNT as u64 {
+        let event = command(&queue, &work);
+        event.set_place(place);
+        event.depend_on(&last, false);
+        event.release(event.push());
+        last = event;
+    }
+    let each = (in_use() - before) / COUNT;
+    assert!(each <= 320, "{each}");
+    user.set_user_status(CL_COMPLETE).unwrap();
+    assert_eq!(last.wait(), CL_COMPLETE);
+}

@@ -1,0 +1,528 @@
+//! A built program's kernels and the code made for them.
+//!
+//! Code is made when a launch needs it, one piece for each [`LaunchKey`], and kept. A map's lock is
+//! held only to look a key up or add it; compiling happens in the key's own cell, so that launches
+//! of other code go on meanwhile, and a second launch of the same code waits for the first instead
+//! of compiling again.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::fmt::{self, Write};
+use std::ops::Range;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, OnceLock, mpsc};
+
+use brolga_compiler::abi::{SCRATCH_ALIGN, ScratchSize};
+use brolga_compiler::image::{Bindings, Descriptor};
+use brolga_compiler::ir::FuncId;
+use brolga_compiler::{
+    CompiledKernel, Diagnostic, HostVariable, KernelFn, KernelInfo, KernelRole, LaunchKey, NdRange,
+    Program,
+};
+use parking_lot::Mutex;
+use serde_json::json;
+
+use crate::base::trace;
+use brolga_engine::system::clock::timestamp;
+use brolga_engine::system::{stack, threads};
+
+/// Work-items of a work-group for remarks: what applications often take.
+const USUAL_LOCAL_SIZE: u64 = 64;
+
+/// Something that describes kernels and makes code for them: the compiler's [`Program`], or native
+/// functions ([`NativeKernels`]).
+pub trait KernelSource: Send + Sync {
+    fn kernels(&self) -> &[KernelInfo];
+
+    /// The kernels that run before all others, or when the program goes.
+    fn kernels_with_role(&self, _role: KernelRole) -> Vec<usize> {
+        Vec::new()
+    }
+
+    /// The kernel that is launched as a block.
+    fn block(&self, _block: FuncId) -> Option<usize> {
+        None
+    }
+
+    /// Bytes of program-scope variables in the global address space.
+    fn global_variable_size(&self) -> u64 {
+        0
+    }
+
+    /// The program-scope variable that the host names so.
+    fn host_variable(&self, _name: &str) -> Option<HostVariable> {
+        None
+    }
+
+    /// Work-items per vector of `kernel`'s code.
+    fn width(&self, kernel: usize) -> u32;
+
+    /// Whether groups of `local_size` of `kernel` may run as groups of another size.
+    fn may_regroup(&self, kernel: usize, local_size: [u64; 3]) -> bool;
+
+    /// Whether `kernel` is known to write through the pointer at an offset of its argument block.
+    fn writes_through(&self, _kernel: usize, _offset: u32) -> bool {
+        false
+    }
+
+    /// How many rows of work-items run `kernel` best in a work-group: a power of two.
+    fn preferred_rows(&self, kernel: usize) -> u32;
+
+    /// What code for a launch over `range` depends on, given the local size that it asked for and
+    /// the argument block.
+    fn launch_key(&self, kernel: usize, range: &NdRange, asked: [u64; 3], args: &[u8])
+    -> LaunchKey;
+
+    /// Makes code.
+    fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<Code, Diagnostic>;
+}
+
+impl KernelSource for Program {
+    fn kernels(&self) -> &[KernelInfo] {
+        Program::kernels(self)
+    }
+
+    fn kernels_with_role(&self, role: KernelRole) -> Vec<usize> {
+        Program::kernels_with_role(self, role)
+    }
+
+    fn block(&self, block: FuncId) -> Option<usize> {
+        Program::block(self, block)
+    }
+
+    fn global_variable_size(&self) -> u64 {
+        Program::global_variable_size(self)
+    }
+
+    fn host_variable(&self, name: &str) -> Option<HostVariable> {
+        Program::host_variable(self, name)
+    }
+
+    fn width(&self, kernel: usize) -> u32 {
+        Program::width(self, kernel)
+    }
+
+    fn may_regroup(&self, kernel: usize, local_size: [u64; 3]) -> bool {
+        Program::may_regroup(self, kernel, local_size)
+    }
+
+    fn writes_through(&self, kernel: usize, offset: u32) -> bool {
+        Program::writes_through(self, kernel, offset)
+    }
+
+    fn preferred_rows(&self, kernel: usize) -> u32 {
+        Program::preferred_rows(self, kernel)
+    }
+
+    fn launch_key(
+        &self,
+        kernel: usize,
+        range: &NdRange,
+        asked: [u64; 3],
+        args: &[u8],
+    ) -> LaunchKey {
+        let descriptor = |address: u64| {
+            // SAFETY: arguments that are images are null or the addresses of descriptors that live
+            // as long as the launch.
+            unsafe { (address as *const Descriptor).as_ref().copied() }
+        };
+        let bindings = self.bindings(kernel, args, descriptor);
+        Program::regrouped_launch_key(self, kernel, range, asked, bindings)
+    }
+
+    fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<Code, Diagnostic> {
+        Program::compile(self, kernel, key).map(Code::compiled)
+    }
+}
+
+/// One native function for each kernel. Built-in kernels are this, and so are the kernels that test
+/// the engine.
+pub struct NativeKernels {
+    kernels: Vec<(KernelInfo, KernelFn)>,
+    infos: Vec<KernelInfo>,
+}
+
+impl NativeKernels {
+    /// Wraps functions as kernels.
+    ///
+    /// # Safety
+    /// Each function must keep to the contract of [`KernelFn`], and read arguments as its
+    /// [`KernelInfo`] says.
+    pub unsafe fn new(kernels: Vec<(KernelInfo, KernelFn)>) -> NativeKernels {
+        let infos = kernels.iter().map(|(info, _)| info.clone()).collect();
+        NativeKernels { kernels, infos }
+    }
+}
+
+impl KernelSource for NativeKernels {
+    fn kernels(&self) -> &[KernelInfo] {
+        &self.infos
+    }
+
+    fn width(&self, _kernel: usize) -> u32 {
+        1
+    }
+
+    fn may_regroup(&self, _kernel: usize, _local_size: [u64; 3]) -> bool {
+        // Nothing is known of it.
+        false
+    }
+
+    fn preferred_rows(&self, _kernel: usize) -> u32 {
+        1
+    }
+
+    fn launch_key(
+        &self,
+        _kernel: usize,
+        _range: &NdRange,
+        _asked: [u64; 3],
+        _args: &[u8],
+    ) -> LaunchKey {
+        // One function is good for every launch.
+        LaunchKey {
+            width: 1,
+            linear: false,
+            full_chunks: false,
+            row_is_chunk: false,
+            zero_offset: false,
+            small_ids: false,
+            uniform_groups: false,
+            eight_rows: false,
+            groups_of_one: false,
+            bindings: Bindings::NONE,
+        }
+    }
+
+    fn compile(&self, kernel: usize, _key: &LaunchKey) -> Result<Code, Diagnostic> {
+        Ok(Code::native(self.kernels[kernel].1))
+    }
+}
+
+/// Callable code together with what has been learnt about it.
+#[derive(Debug)]
+pub struct Code {
+    entry: KernelFn,
+    /// Owns the memory that `entry` is in, unless that is the program's own.
+    compiled: Option<CompiledKernel>,
+    cost: Cost,
+}
+
+impl Code {
+    /// What the compiler has to say about it.
+    fn remarks(&self) -> &[String] {
+        self.compiled.as_ref().map_or(&[], |code| code.remarks())
+    }
+
+    fn compiled(kernel: CompiledKernel) -> Code {
+        Code {
+            entry: kernel.entry(),
+            compiled: Some(kernel),
+            cost: Cost::default(),
+        }
+    }
+
+    pub(crate) fn native(entry: KernelFn) -> Code {
+        Code {
+            entry,
+            compiled: None,
+            cost: Cost::default(),
+        }
+    }
+
+    /// The function; callable while `self` lives.
+    pub(crate) fn entry(&self) -> KernelFn {
+        self.entry
+    }
+
+    /// Where the machine code is; nowhere if the function is of the program.
+    pub(crate) fn machine(&self) -> Range<usize> {
+        self.compiled.as_ref().map_or(0..0, |kernel| {
+            let start = self.entry as usize;
+            start..start + kernel.code_size()
+        })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.compiled.as_ref().map_or("", |kernel| kernel.name())
+    }
+
+    /// The line of the source that so many bytes into the machine code are of, if it is known.
+    pub(crate) fn line(&self, offset: usize) -> Option<&str> {
+        self.compiled.as_ref()?.line(offset)
+    }
+
+    /// Scratch memory for groups of `local_size` with `local_mem_size` bytes of work-group memory.
+    pub(crate) fn scratch_size(&self, local_size: [u64; 3], local_mem_size: u64) -> ScratchSize {
+        match &self.compiled {
+            Some(kernel) => kernel.scratch_size(local_size, local_mem_size),
+            None => ScratchSize {
+                private: 0,
+                shared: local_mem_size.next_multiple_of(SCRATCH_ALIGN),
+                align: SCRATCH_ALIGN,
+            },
+        }
+    }
+
+    /// Bytes of stack that a call takes, as far as is known.
+    pub(crate) fn stack_bytes(&self) -> u64 {
+        self.compiled
+            .as_ref()
+            .map_or(0, |kernel| kernel.stack_bytes().into())
+    }
+
+    pub(crate) fn cost(&self) -> &Cost {
+        &self.cost
+    }
+}
+
+/// How long one work-item takes, learnt from launch to launch.
+#[derive(Debug, Default)]
+pub(crate) struct Cost {
+    /// 1/1024 ns; 0 while nothing is known.
+    per_item: AtomicU64,
+}
+
+impl Cost {
+    /// What is assumed of code that has never run, 1/1024 ns.
+    const GUESS: u64 = 4 * 1024;
+
+    /// Nanoseconds that one thread will take for `items` work-items.
+    pub(crate) fn estimate(&self, items: u64) -> u64 {
+        let per_item = match self.per_item.load(Relaxed) {
+            0 => Cost::GUESS,
+            known => known,
+        };
+        ((u128::from(items) * u128::from(per_item)) >> 10).min(u128::from(u64::MAX)) as u64
+    }
+
+    /// Learns that `items` work-items took `nanoseconds` of threads' time. Races lose a sample at
+    /// worst.
+    pub(crate) fn learn(&self, items: u64, nanoseconds: u64) {
+        let sample = (u128::from(nanoseconds) << 10) / u128::from(items.max(1));
+        let sample = sample.clamp(1, u128::from(u64::MAX >> 2)) as u64;
+        let average = match self.per_item.load(Relaxed) {
+            0 => sample,
+            // Faster runs count at once: what makes a run slow (cold caches, another process)
+            // passes.
+            old if sample < old => (old + sample) / 2,
+            old => old - old / 8 + sample / 8,
+        };
+        self.per_item.store(average.max(1), Relaxed);
+    }
+}
+
+type CodeCell = Arc<OnceLock<Result<Arc<Code>, Diagnostic>>>;
+
+/// A successfully built program.
+pub struct Executable {
+    source: Box<dyn KernelSource>,
+    code: Vec<Mutex<HashMap<LaunchKey, CodeCell>>>,
+    /// Whether launches may have a last group that is smaller than the others.
+    pub(crate) allows_non_uniform: bool,
+    /// Whether `clGetKernelArgInfo` has something to say.
+    pub(crate) has_arg_info: bool,
+    /// Whether kernels get more specific errors than `CLK_ENQUEUE_FAILURE`.
+    pub(crate) tells_errors: bool,
+    /// The kernels that are the application's to launch.
+    ordinary: Vec<usize>,
+    /// Whether kernels ran before all others.
+    pub(crate) has_initializers: bool,
+    /// What runs the finalizers as it is dropped.
+    last: Option<Box<dyn Any + Send + Sync>>,
+}
+
+impl Executable {
+    pub(crate) fn new(
+        source: Box<dyn KernelSource>,
+        allows_non_uniform: bool,
+        has_arg_info: bool,
+    ) -> Executable {
+        let code = source.kernels().iter().map(|_| Mutex::default()).collect();
+        let blocks = source.kernels_with_role(KernelRole::Block);
+        let all = 0..source.kernels().len();
+        Executable {
+            ordinary: all.filter(|kernel| !blocks.contains(kernel)).collect(),
+            tells_errors: false,
+            source,
+            code,
+            allows_non_uniform,
+            has_arg_info,
+            has_initializers: false,
+            last: None,
+        }
+    }
+
+    /// The kernels that run before all others, or when the program goes.
+    pub(crate) fn kernels_with_role(&self, role: KernelRole) -> Vec<usize> {
+        self.source.kernels_with_role(role)
+    }
+
+    /// Has something dropped when this goes: what runs the finalizers.
+    pub(crate) fn drop_at_end(&mut self, last: Box<dyn Any + Send + Sync>) {
+        self.last = Some(last);
+    }
+
+    /// Whether there is something to run at the end.
+    pub(crate) fn has_finalizers(&self) -> bool {
+        self.last.is_some()
+    }
+
+    pub(crate) fn kernels(&self) -> &[KernelInfo] {
+        self.source.kernels()
+    }
+
+    /// The kernels that are the application's to launch, as indices: all but blocks.
+    pub(crate) fn ordinary(&self) -> &[usize] {
+        &self.ordinary
+    }
+
+    /// The kernel that is launched as a block.
+    pub(crate) fn block(&self, block: FuncId) -> Option<usize> {
+        self.source.block(block)
+    }
+
+    /// `CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE`
+    pub(crate) fn global_variable_size(&self) -> usize {
+        usize::try_from(self.source.global_variable_size()).unwrap_or(usize::MAX)
+    }
+
+    pub(crate) fn host_variable(&self, name: &str) -> Option<HostVariable> {
+        self.source.host_variable(name)
+    }
+
+    pub(crate) fn width(&self, kernel: usize) -> u32 {
+        self.source.width(kernel).max(1)
+    }
+
+    pub(crate) fn may_regroup(&self, kernel: usize, local_size: [u64; 3]) -> bool {
+        self.source.may_regroup(kernel, local_size)
+    }
+
+    pub(crate) fn writes_through(&self, kernel: usize, offset: u32) -> bool {
+        self.source.writes_through(kernel, offset)
+    }
+
+    pub(crate) fn preferred_rows(&self, kernel: usize) -> u32 {
+        self.source.preferred_rows(kernel)
+    }
+
+    /// How the compiler runs each kernel in a usual launch, which is of whole work-groups, as lines
+    /// for the build log. Compiles them, so that such launches find their code ready.
+    pub(crate) fn remarks(&self) -> String {
+        let mut text = String::new();
+        for (index, kernel) in self.kernels().iter().enumerate() {
+            let local_size = match kernel.required_work_group_size {
+                Some(size) => size.map(u64::from),
+                None => [USUAL_LOCAL_SIZE, 1, 1],
+            };
+            let range = NdRange {
+                work_dim: 3,
+                global_offset: [0; 3],
+                global_size: local_size,
+                local_size,
+            };
+            let mut line = |remark: &dyn fmt::Display| {
+                let _ = writeln!(text, "kernel `{}`: {remark}", kernel.name);
+            };
+            match self.code(index, &range, local_size, &[]) {
+                Ok(code) => code.remarks().iter().for_each(|remark| line(remark)),
+                Err(error) => line(&error),
+            }
+        }
+        text
+    }
+
+    /// The code for a launch over `range` that asked for a local size, with an argument block, or an
+    /// empty one if nothing is known of the arguments. It is compiled now if no launch with its key
+    /// came before. A failure is kept too.
+    pub(crate) fn code(
+        &self,
+        kernel: usize,
+        range: &NdRange,
+        asked: [u64; 3],
+        args: &[u8],
+    ) -> Result<Arc<Code>, Diagnostic> {
+        let key = self.source.launch_key(kernel, range, asked, args);
+        self.code_with_key(kernel, key)
+    }
+
+    /// As [`Executable::code`], for a thread that has little stack left: code is compiled on a
+    /// thread of its own, for which this one waits.
+    pub(crate) fn code_apart(
+        self: &Arc<Self>,
+        kernel: usize,
+        range: &NdRange,
+        asked: [u64; 3],
+        args: &[u8],
+    ) -> Result<Arc<Code>, Diagnostic> {
+        let key = self.source.launch_key(kernel, range, asked, args);
+        let is_there = |cell: &CodeCell| cell.get().is_some();
+        let is_made = self.code[kernel].lock().get(&key).is_some_and(is_there);
+        if is_made {
+            return self.code_with_key(kernel, key);
+        }
+        let executable = Arc::clone(self);
+        let compile = move || executable.code_with_key(kernel, key);
+        let (send, receive) = mpsc::channel();
+        threads::spawn("brolga-compile", Some(stack::WORKER), move || {
+            let _ = send.send(compile());
+        })
+        .map_err(|error| Diagnostic::new(format!("no thread can compile it: {error}")))?;
+        let failed = |_| Diagnostic::new("the compiler failed; this is a bug of the driver");
+        receive.recv().map_err(failed)?
+    }
+
+    fn code_with_key(&self, kernel: usize, key: LaunchKey) -> Result<Arc<Code>, Diagnostic> {
+        let cell = Arc::clone(self.code[kernel].lock().entry(key).or_default());
+        let mut took = None;
+        let code = cell.get_or_init(|| {
+            let start = timestamp();
+            let compile = || self.source.compile(kernel, &key).map(Arc::new);
+            let code = trace::span("compile", compile, |_| {
+                let name = format!("compile {}", self.kernels()[kernel].name);
+                (name, json!({ "launch key": format!("{key:?}") }))
+            });
+            took = Some(timestamp() - start);
+            code
+        });
+        if trace::is_on() {
+            let what = format!("code of {}", self.kernels()[kernel].name);
+            let bytes = code.as_ref().map_or(0, |code| code.machine().len());
+            match took {
+                Some(took) => trace::keep(&what, bytes as u64, took),
+                None => trace::use_again(&what),
+            }
+        }
+        code.clone()
+    }
+}
+
+impl fmt::Debug for Executable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.kernels().iter().map(|kernel| &kernel.name))
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cost_follows_samples() {
+        let cost = Cost::default();
+        assert_eq!(cost.estimate(1000), 4000);
+        cost.learn(1000, 10_000);
+        assert_eq!(cost.estimate(1000), 10_000);
+        for _ in 0..20 {
+            cost.learn(1000, 1_000);
+        }
+        assert!(cost.estimate(1000) < 1_100);
+        cost.learn(0, 0);
+        cost.learn(1, u64::MAX);
+        assert!(cost.estimate(u64::MAX) > 0);
+    }
+}
