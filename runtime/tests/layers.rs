@@ -73,7 +73,8 @@ fn imports(all: &BTreeMap<String, String>) -> BTreeMap<String, BTreeSet<String>>
     all.iter().map(of).collect()
 }
 
-/// A circle, if there is one: what imports nothing that is left is taken away until nothing is left.
+/// A circle, if there is one: what imports nothing that is left is taken away until nothing is
+/// left.
 fn circle(mut arrows: BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
     loop {
         let left: BTreeSet<String> = arrows.keys().cloned().collect();
