@@ -5,10 +5,10 @@
 //! its own that no other thread touches meanwhile.
 //!
 //! Scratch memory: `[private memory | gap | work-group memory | barrier context]`, and the scratch
-//! pointer is where work-group memory begins. That is [`Launch::local_mem_size`] bytes (the kernel's
-//! static variables first, from offset 0, then whatever the host placed there for `local` pointer
-//! arguments); the context follows at the next multiple of its alignment, [`SCRATCH_ALIGN`] at
-//! least. Private memory has those private variables that are not on the stack
+//! pointer is where work-group memory begins. That is [`Launch::local_mem_size`] bytes (the
+//! kernel's static variables first, from offset 0, then whatever the host placed there for `local`
+//! pointer arguments); the context follows at the next multiple of its alignment, [`SCRATCH_ALIGN`]
+//! at least. Private memory has those private variables that are not on the stack
 //! (`codegen/frame.rs`), and ends [`PRIVATE_GAP`] bytes below the scratch pointer.
 //! [`crate::CompiledKernel::scratch_size`] says how much there is of each.
 //!

@@ -647,8 +647,8 @@ impl CompiledKernel {
     }
 
     /// The scratch memory that a thread needs to run work-groups of `local_size` work-items with
-    /// `local_mem_size` bytes of work-group memory. What is too large for 64 bits is as much as they
-    /// can say.
+    /// `local_mem_size` bytes of work-group memory. What is too large for 64 bits is as much as
+    /// they can say.
     pub fn scratch_size(&self, local_size: [u64; 3], local_mem_size: u64) -> ScratchSize {
         let items = local_size
             .iter()

@@ -1,5 +1,5 @@
-//! A command as it is described, checked and captured by value: what a queue runs once as the work of
-//! an event, or a command-buffer records as a node of a graph, which runs again and again.
+//! A command as it is described, checked and captured by value: what a queue runs once as the work
+//! of an event, or a command-buffer records as a node of a graph, which runs again and again.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -2,10 +2,11 @@
 //!
 //! An index that a kernel computes may be wrong. Were the variable on the thread's stack, what is
 //! written beyond its end would be the return addresses and variables of whoever called the kernel.
-//! So a variable is on the stack only if every access to it is seen to be inside, as those of values
-//! that were demoted to memory are; all others, and large ones, are in private memory: a piece of
-//! the scratch memory ([`crate::abi`]), with nothing near it but what belongs to the kernel. This is
-//! what LLVM calls a safe stack (Kuznetsov et al., "Code-Pointer Integrity", OSDI 2014).
+//! So a variable is on the stack only if every access to it is seen to be inside, as those of
+//! values that were demoted to memory are; all others, and large ones, are in private memory: a
+//! piece of the scratch memory ([`crate::abi`]), with nothing near it but what belongs to the
+//! kernel. This is what LLVM calls a safe stack (Kuznetsov et al., "Code-Pointer Integrity", OSDI
+//! 2014).
 //!
 //! A variable has an offset that is known at compile time on either: in private memory from the
 //! scratch pointer, which every function is called with. Functions do not recurse, so that each has

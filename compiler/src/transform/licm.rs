@@ -9,8 +9,8 @@
 //! and its block runs whenever the loop is entered: the block dominates every latch and every exit.
 //! So no memory is read that the program does not read.
 //!
-//! Of comparisons, so many move out of a loop (`COMPARISONS`): with more of them than registers each
-//! is kept in memory through the loop, and loading it costs what computing it does. A chain of
+//! Of comparisons, so many move out of a loop (`COMPARISONS`): with more of them than registers
+//! each is kept in memory through the loop, and loading it costs what computing it does. A chain of
 //! `else if` on an argument has one for each case, alive in all the others.
 //!
 //! Cost: instructions times the loops each leaves.

@@ -1,5 +1,5 @@
-//! Arguments about images: `cl_image_desc`, whose last member is a union in C, and lists whose length
-//! an image decides.
+//! Arguments about images: `cl_image_desc`, whose last member is a union in C, and lists whose
+//! length an image decides.
 
 use std::ffi::c_void;
 use std::mem::offset_of;

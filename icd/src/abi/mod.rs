@@ -5,8 +5,8 @@
 //!   `mutable_dispatch.rs`, on the application's word,
 //! - collects the arguments that many entry points share: `info.rs` (where a query's answer goes),
 //!   and those of `crate::api` that say what a command waits for,
-//! - runs the entry point's function under `wrapper.rs`, which stops panics, keeps the application's
-//!   floating-point environment outside, and turns the result into a status code.
+//! - runs the entry point's function under `wrapper.rs`, which stops panics, keeps the
+//!   application's floating-point environment outside, and turns the result into a status code.
 //!
 //! `handle.rs` says what a handle points to and keeps the registries of live ones. `callback.rs`
 //! goes the other way: functions of the application.

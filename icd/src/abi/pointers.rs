@@ -3,10 +3,10 @@
 //! An entry wrapper turns every raw argument into one of these with [`FromC`] or [`FromCArray`],
 //! once; that conversion is the one place where the application's promise ("null, or valid for as
 //! many elements as the other arguments say") is taken on trust. A pointer to one value is an
-//! [`InPtr`] or [`OutPtr`]; one to several is an [`InList`] or [`OutList`], which has the count that
-//! came with it, so that no code behind it can read or write more. Everything there is safe Rust:
-//! reading copies out, writing copies in, null is an `Option`. `property_list.rs` has the lists that
-//! end themselves.
+//! [`InPtr`] or [`OutPtr`]; one to several is an [`InList`] or [`OutList`], which has the count
+//! that came with it, so that no code behind it can read or write more. Everything there is safe
+//! Rust: reading copies out, writing copies in, null is an `Option`. `property_list.rs` has the
+//! lists that end themselves.
 
 use std::ffi::{CStr, c_char, c_void};
 

@@ -102,8 +102,8 @@ unsafe impl Layout for PartitionProperties {
 /// The same for `cl_ext_device_fission`.
 pub struct PartitionPropertiesExt;
 
-/// `CL_PARTITION_BY_NAMES_LIST_END_EXT` as the header has it, and as its first version had it, in 32
-/// bits.
+/// `CL_PARTITION_BY_NAMES_LIST_END_EXT` as the header has it, and as its first version had it, in
+/// 32 bits.
 pub const NAMES_END: [cl_device_partition_property_ext; 2] = [u64::MAX, u32::MAX as u64];
 
 // SAFETY: as for the core's, and a list of names ends with CL_PARTITION_BY_NAMES_LIST_END_EXT.

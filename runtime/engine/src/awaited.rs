@@ -6,8 +6,8 @@
 //!
 //! A command knows those that depend on it, not those that it depends on. In an in-order queue the
 //! answer is in two numbers, since each command waits for those before it. Where that finds nothing
-//! the dependents of what is ready are searched, but only so many of them; where the search ends too
-//! early the command is a worker's.
+//! the dependents of what is ready are searched, but only so many of them; where the search ends
+//! too early the command is a worker's.
 
 use std::sync::Arc;
 
@@ -36,8 +36,9 @@ impl Default for Awaited<'_> {
 /// Commands that one look at what is ready searches at most.
 const MAX_STEPS: usize = 64;
 
-/// The commands that a search has come to. They are to be dropped without a lock of the pool's held,
-/// since the last reference to a command may be the last to its queue, which flushes when it goes.
+/// The commands that a search has come to. They are to be dropped without a lock of the pool's
+/// held, since the last reference to a command may be the last to its queue, which flushes when it
+/// goes.
 pub(crate) struct DependentSearch<E: ?Sized> {
     found: Vec<Arc<E>>,
     steps: usize,

@@ -14,9 +14,9 @@
 //! # When they have run
 //!
 //! Each has a [`Ticket`]. A thread that completes an event, or waits for one, returns when the
-//! callbacks of that have run ([`Callbacks::wait_run`]), which is what applications rely on elsewhere; but it
-//! waits no longer than [`PATIENCE`]: one of them, or one before them, may want a mutex that the
-//! thread holds.
+//! callbacks of that have run ([`Callbacks::wait_run`]), which is what applications rely on
+//! elsewhere; but it waits no longer than [`PATIENCE`]: one of them, or one before them, may want a
+//! mutex that the thread holds.
 //!
 //! # Short commands
 //!
@@ -41,18 +41,19 @@
 //! ```
 //!
 //! - *No callback is forgotten.* `push` adds it under the lock and then finds the thread that calls
-//!   in one of these states: `Asleep`, and wakes it; `Looking` or `Calling`, after which it takes the
-//!   lock again and finds the callback before it sleeps; `Executing`, and has another thread call, or
-//!   is that thread itself, which looks when the command has ended. A command that makes a callback
-//!   due by beginning is the last case, so before it runs one the thread looks whether it has
-//!   ([`Callbacks::make_way`]).
+//!   in one of these states: `Asleep`, and wakes it; `Looking` or `Calling`, after which it takes
+//!   the lock again and finds the callback before it sleeps; `Executing`, and has another thread
+//!   call, or is that thread itself, which looks when the command has ended. A command that makes a
+//!   callback due by beginning is the last case, so before it runs one the thread looks whether it
+//!   has ([`Callbacks::make_way`]).
 //! - *No command is forgotten.* `ask` says yes in the states `Looking` and `Asleep` only, while
-//!   nothing is to be called, and the thread looks at `asked` first when it has the lock next: so it
-//!   does run commands after that, and what it leaves it tells a worker of. If it says no, who asked
-//!   wakes a worker.
-//! - *One at a time.* Only the thread whose number is `caller` takes callbacks. Another is given the
-//!   number, in `start`, while this one runs a command, or is in a callback and waits for a command;
-//!   when it comes back it finds that it is not the caller, and waits as the spare one, or ends.
+//!   nothing is to be called, and the thread looks at `asked` first when it has the lock next: so
+//!   it does run commands after that, and what it leaves it tells a worker of. If it says no, who
+//!   asked wakes a worker.
+//! - *One at a time.* Only the thread whose number is `caller` takes callbacks. Another is given
+//!   the number, in `start`, while this one runs a command, or is in a callback and waits for a
+//!   command; when it comes back it finds that it is not the caller, and waits as the spare one, or
+//!   ends.
 //!
 //! # Without a thread
 //!

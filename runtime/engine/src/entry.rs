@@ -44,8 +44,8 @@ pub trait Entry: Send + Sync + 'static {
     /// What becomes ready is pushed without waking a worker: the caller goes on to look for work.
     fn run_chunks(self: &Arc<Self>, stop: &dyn Fn() -> bool);
 
-    /// Calls `visit` with what waits for the command, as long as it returns true, with a lock of the
-    /// command's held.
+    /// Calls `visit` with what waits for the command, as long as it returns true, with a lock of
+    /// the command's held.
     fn for_each_dependent(&self, visit: &mut dyn FnMut(&Arc<Self>) -> bool);
 }
 

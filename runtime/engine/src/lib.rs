@@ -20,8 +20,8 @@
 //! models/              all of the above, in every order that loom finds
 //! ```
 //!
-//! Open `event/command.rs` for what a command is, `event/advance.rs` for its life, `pool.rs` for the
-//! threads.
+//! Open `event/command.rs` for what a command is, `event/advance.rs` for its life, `pool.rs` for
+//! the threads.
 //!
 //! With `cfg(loom)` the same files are compiled on loom's threads, atomics and locks: that is the
 //! package in `loom/`, whose tests are in `models/`.

@@ -7,13 +7,13 @@
 //! # Lists
 //!
 //! All lists are under one lock. *Ready*: commands whose dependencies are done, by the priority of
-//! their queues, and by line. A command that several threads share stays in its line until all of it
-//! is claimed; another leaves it when a thread takes it. Lines with something ready take turns: one
-//! that has given a command away is the last. *Deferred*: ready commands so short that waking a
+//! their queues, and by line. A command that several threads share stays in its line until all of
+//! it is claimed; another leaves it when a thread takes it. Lines with something ready take turns:
+//! one that has given a command away is the last. *Deferred*: ready commands so short that waking a
 //! thread for them would cost more than they do. Only waiting threads take from it. It is emptied
 //! into *ready* by whatever OpenCL counts as a flush, by a status query, by a thread that waits and
-//! finds nothing to do, when it grows long, and when a queue goes on growing behind what is deferred
-//! ([`Pool::line_has_grown`]); so commands overlap with the host without a flush.
+//! finds nothing to do, when it grows long, and when a queue goes on growing behind what is
+//! deferred ([`Pool::line_has_grown`]); so commands overlap with the host without a flush.
 //!
 //! No look at the lists takes longer the more is ready: a worker takes what comes first, and a
 //! waiting thread looks at the lines of what it waits for, and at so many entries of each
@@ -54,7 +54,8 @@
 //! # Without workers
 //!
 //! If not one thread could be started, a thread that would wake a worker tries to start one, and
-//! else runs what is ready itself, unless it is running commands: then it will take the next anyway.
+//! else runs what is ready itself, unless it is running commands: then it will take the next
+//! anyway.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -511,8 +512,8 @@ impl<E: Entry + ?Sized> Pool<E> {
         self.root().promote_deferred();
     }
 
-    /// As [`Pool::flush`], when a command has got a callback: the thread that is to call it runs the
-    /// command as well, if it is free.
+    /// As [`Pool::flush`], when a command has got a callback: the thread that is to call it runs
+    /// the command as well, if it is free.
     pub(crate) fn flush_for_callback(self: &Arc<Self>) {
         let root = self.root();
         if root.promote() && !self.callbacks.ask(root.short_commands()) {

@@ -1,5 +1,5 @@
-//! What there is, before any application asks for something: the platform and its devices, what they
-//! say of themselves, the threads, and the record of what ran.
+//! What there is, before any application asks for something: the platform and its devices, what
+//! they say of themselves, the threads, and the record of what ran.
 
 pub mod device;
 pub(crate) mod features;

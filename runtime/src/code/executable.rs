@@ -434,9 +434,9 @@ impl Executable {
         text
     }
 
-    /// The code for a launch over `range` that asked for a local size, with an argument block, or an
-    /// empty one if nothing is known of the arguments. It is compiled now if no launch with its key
-    /// came before. A failure is kept too.
+    /// The code for a launch over `range` that asked for a local size, with an argument block, or
+    /// an empty one if nothing is known of the arguments. It is compiled now if no launch with its
+    /// key came before. A failure is kept too.
     pub(crate) fn code(
         &self,
         kernel: usize,

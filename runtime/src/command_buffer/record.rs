@@ -38,7 +38,8 @@ impl CommandBuffer {
 
     /// `clCommandNDRangeKernelKHR`, with the arguments that the kernel has now.
     ///
-    /// Errors: as [`CommandBuffer::record`]; `CL_INVALID_OPERATION` also for a kernel that enqueues.
+    /// Errors: as [`CommandBuffer::record`]; `CL_INVALID_OPERATION` also for a kernel that
+    /// enqueues.
     pub fn nd_range(&self, site: &RecordingSite, launch: &Launch) -> CLResult<SyncPoint> {
         launch.check_context(&self.context)?;
         // CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified.

@@ -65,8 +65,8 @@ fn check_apart(image: &Image, buffer: &Arc<Buffer>) -> CLResult<()> {
     }
 }
 
-/// `clEnqueueReadImage`, `clEnqueueWriteImage`. `host` must be valid for the region with its pitches
-/// until the command completes.
+/// `clEnqueueReadImage`, `clEnqueueWriteImage`. `host` must be valid for the region with its
+/// pitches until the command completes.
 ///
 /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, pitches, null),
 /// `CL_INVALID_MIP_LEVEL`, `CL_INVALID_OPERATION` (host access flags, immutable).

@@ -1,14 +1,15 @@
-//! Scratch memory: a block for each thread that runs kernels, made when it is needed and used again.
+//! Scratch memory: a block for each thread that runs kernels, made when it is needed and used
+//! again.
 //!
 //! It holds what a kernel indexes by numbers of its own, private variables, work-group memory, and
 //! what outlives barriers, so that it has pages around it that fault ([`Guarded`]): a wrong index
 //! ends the launch.
 //!
-//! Blocks of up to [`KEPT`] bytes stay with their thread. Larger ones are given back when the thread
-//! leaves the command ([`trim`]), or between two chunks if another thread waits for memory. All
-//! large ones together have half of the machine's memory: a thread for which there is not enough
-//! waits until others are done, which they will be, since a thread with a large block waits for
-//! nothing. One that wants more than all is refused.
+//! Blocks of up to [`KEPT`] bytes stay with their thread. Larger ones are given back when the
+//! thread leaves the command ([`trim`]), or between two chunks if another thread waits for memory.
+//! All large ones together have half of the machine's memory: a thread for which there is not
+//! enough waits until others are done, which they will be, since a thread with a large block waits
+//! for nothing. One that wants more than all is refused.
 
 use std::cell::Cell;
 use std::sync::LazyLock;

@@ -5,8 +5,8 @@
 //!                       ^ pointer
 //! ```
 //!
-//! What runs past an end, or is a wrong index away, faults instead of being some other memory of the
-//! process. Guards are addresses and no memory.
+//! What runs past an end, or is a wrong index away, faults instead of being some other memory of
+//! the process. Guards are addresses and no memory.
 
 use std::ptr::NonNull;
 use std::sync::LazyLock;

@@ -84,9 +84,9 @@ impl Assembler<'_> {
         self.out.blocks[exit].params.clone()
     }
 
-    /// Memory for a private variable of a body. What outlives a region is in the barrier context, so
-    /// that bodies of work-items, of which none runs within another, may have large variables in the
-    /// same place: there are several bodies of each region.
+    /// Memory for a private variable of a body. What outlives a region is in the barrier context,
+    /// so that bodies of work-items, of which none runs within another, may have large variables in
+    /// the same place: there are several bodies of each region.
     fn allocate(&mut self, op: Op, loc: SourceLoc, is_of_work_items: bool) -> Value {
         let Op::Alloca { size, align, .. } = op else {
             unreachable!("it allocates")

@@ -117,8 +117,8 @@ fn whole(kernel: &Function) -> Split {
 }
 
 /// Where a kernel asks whether pointers are private, makes its private objects slots: of what is in
-/// the context addresses say that it is private, of what is elsewhere they do not. In kernels with barriers,
-/// [`Splitter::allocate_private_arrays`] sees to that.
+/// the context addresses say that it is private, of what is elsewhere they do not. In kernels with
+/// barriers, [`Splitter::allocate_private_arrays`] sees to that.
 fn keep_private_objects(kernel: &mut Function) {
     let asks = kernel.layout.iter().any(|&block| {
         let mut insts = kernel.blocks[block].insts.iter();

@@ -199,8 +199,8 @@ impl Generator {
         self.join(after, ty, false);
     }
 
-    /// Barriers one after the other, every second under a condition: one that is seen to be the same
-    /// for all work-items, or one that just is.
+    /// Barriers one after the other, every second under a condition: one that is seen to be the
+    /// same for all work-items, or one that just is.
     pub(super) fn barriers_in_turn(&mut self, depth: u32) {
         let ty = self.carried();
         let mut bits = self.uniform(Type::I32);

@@ -2,9 +2,10 @@
 //!
 //! A kernel reads two input buffers at consecutive, strided, reversed, uniform and arbitrary
 //! indexes, stores to places of its own in two output buffers, loads and stores rows of elements at
-//! every stride, reads and writes images, exchanges values in sub-groups, keeps private arrays, counts with atomics whose order does not matter, and
-//! meets its group at barriers in uniform control flow. In between it does every pure operation on
-//! every type under divergent and uniform branches, loops and switches, and jumps into loops.
+//! every stride, reads and writes images, exchanges values in sub-groups, keeps private arrays,
+//! counts with atomics whose order does not matter, and meets its group at barriers in uniform
+//! control flow. In between it does every pure operation on every type under divergent and uniform
+//! branches, loops and switches, and jumps into loops.
 //!
 //! Which values are the same for the whole group is tracked, because barriers may depend on those
 //! only. What would leave the result to the engine is kept out: every index is masked, every loop

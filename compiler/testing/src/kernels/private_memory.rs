@@ -4,11 +4,11 @@
 //! [`INPUT_BYTES`] bytes that all only read. It and the functions that it calls do everything
 //! through nested statements over values in scope: arithmetic of every type, vectors, private
 //! memory accessed as different types and copied, branches, loops with several exits, switches,
-//! early returns, barriers. Functions call those before: at random, or each the one before it once or
-//! twice, and some have barriers, which only the kernel's outermost statements and functions of that
-//! kind lead to. What would leave the result to the engine is kept out: private memory
-//! is set at each function's start, and floats go to memory or to their bits only when they are not
-//! NaN, whose sign and payload may differ.
+//! early returns, barriers. Functions call those before: at random, or each the one before it once
+//! or twice, and some have barriers, which only the kernel's outermost statements and functions of
+//! that kind lead to. What would leave the result to the engine is kept out: private memory is set
+//! at each function's start, and floats go to memory or to their bits only when they are not NaN,
+//! whose sign and payload may differ.
 
 use std::fmt::Write as _;
 

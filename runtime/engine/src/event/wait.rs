@@ -1,4 +1,5 @@
-//! Who wants to know of a command: threads that wait for it, ask for its status, or want a callback.
+//! Who wants to know of a command: threads that wait for it, ask for its status, or want a
+//! callback.
 
 use std::sync::Arc;
 

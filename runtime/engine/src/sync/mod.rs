@@ -1,5 +1,5 @@
-//! What threads share memory and wait by. The engine takes all of it from here, and with `cfg(loom)`
-//! it is loom's.
+//! What threads share memory and wait by. The engine takes all of it from here, and with
+//! `cfg(loom)` it is loom's.
 
 #[cfg(loom)]
 mod model;
