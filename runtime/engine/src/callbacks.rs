@@ -15,7 +15,7 @@
 //!
 //! Each has a [`Ticket`]. A thread that completes an event, or waits for one, returns when the
 //! callbacks of that have run ([`Callbacks::wait_run`]), which is what applications rely on
-//! elsewhere; but it waits no longer than [`PATIENCE`]: one of them, or one before them, may want a
+//! elsewhere; but it waits no longer than `PATIENCE`: one of them, or one before them, may want a
 //! mutex that the thread holds.
 //!
 //! # Short commands

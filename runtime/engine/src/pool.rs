@@ -13,11 +13,11 @@
 //! thread for them would cost more than they do. Only waiting threads take from it. It is emptied
 //! into *ready* by whatever OpenCL counts as a flush, by a status query, by a thread that waits and
 //! finds nothing to do, when it grows long, and when a queue goes on growing behind what is
-//! deferred ([`Pool::line_has_grown`]); so commands overlap with the host without a flush.
+//! deferred (`line_has_grown`); so commands overlap with the host without a flush.
 //!
 //! No look at the lists takes longer the more is ready: a worker takes what comes first, and a
 //! waiting thread looks at the lines of what it waits for, and at so many entries of each
-//! ([`LOOK`]); what is further back is for the workers.
+//! (`LOOK`); what is further back is for the workers.
 //!
 //! # What waiting threads run
 //!
