@@ -48,6 +48,7 @@ Usage: bench [options]
   --width          compare Brolga with itself at BROLGA_WIDTH=1 instead of with other drivers
   --frontend       compare Brolga with itself at BROLGA_FRONTEND=clang, too
   --builds         only the times from nothing to first launches
+  --overheads      only what launches, events and transfers cost
   --functions      only the rates of the built-in functions; --only and --types choose some
   --types NAMES    of these types (half, float, double)
   --isa NAMES      Brolga with these values of BROLGA_ISA, too (separated by commas)
@@ -66,6 +67,7 @@ struct Arguments {
     width: bool,
     frontend: bool,
     builds_only: bool,
+    overheads_only: bool,
     functions: bool,
     types: Vec<String>,
     isas: Vec<String>,
@@ -104,6 +106,7 @@ fn parse(arguments: Vec<String>) -> Result<Arguments> {
         width: false,
         frontend: false,
         builds_only: false,
+        overheads_only: false,
         functions: false,
         types: Vec::new(),
         isas: Vec::new(),
@@ -137,6 +140,7 @@ fn parse(arguments: Vec<String>) -> Result<Arguments> {
             "--width" => parsed.width = true,
             "--frontend" => parsed.frontend = true,
             "--builds" => parsed.builds_only = true,
+            "--overheads" => parsed.overheads_only = true,
             "--options" => parsed.options = value()?,
             "--program" => parsed.programs.push(builds::File {
                 path: value()?,
@@ -165,16 +169,18 @@ fn run(arguments: &Arguments) -> Result<()> {
         );
     }
     let mut sections = Vec::new();
+    let one_section = arguments.builds_only || arguments.overheads_only;
     if arguments.functions {
         sections.push(functions::measure(arguments, &mut candidates));
-    } else if !arguments.builds_only {
+    } else if !one_section {
         sections.push(kernels(arguments, &mut candidates));
     }
-    let everything = !(arguments.functions || arguments.kernels_only || arguments.width);
+    let everything =
+        !(arguments.functions || arguments.kernels_only || arguments.width || one_section);
     if arguments.builds_only || everything {
         sections.push(builds::measure(arguments, &mut candidates));
     }
-    if everything && !arguments.builds_only {
+    if arguments.overheads_only || everything {
         sections.extend(overheads(arguments, &mut candidates));
     }
     report::print(&sections, &candidates);
