@@ -257,6 +257,7 @@ pub mod op {
     pub const TYPE_SAMPLED_IMAGE: u16 = 27;
     pub const TYPE_SAMPLER: u16 = 26;
     pub const TYPE_STRUCT: u16 = 30;
+    pub const TYPE_STRUCT_CONTINUED_INTEL: u16 = 6090;
     pub const TYPE_VECTOR: u16 = 23;
     pub const TYPE_VOID: u16 = 19;
     pub const UNDEF: u16 = 1;

@@ -2,13 +2,10 @@
 
 use super::module::ModuleEmitter;
 use super::types::storage_class;
-use super::words::{Id, push, push_string};
+use super::words::{Id, MAX_LENGTH};
 use crate::hir::{Constant, Global, GlobalId, Linkage};
 use crate::spirv::{capability, decoration, linkage, op};
 use crate::types::{RecordId, Scalar, Space, Type, TypeId, Types};
-
-/// Constituents that an instruction of at most 65535 words has room for.
-const MAX_CONSTITUENTS: usize = 65_000;
 
 impl ModuleEmitter<'_> {
     /// An integer, of its low bits; a Boolean.
@@ -177,21 +174,28 @@ impl ModuleEmitter<'_> {
 
     fn composite(&mut self, ty: TypeId, ids: Vec<u32>) -> Id {
         let ty = self.type_id(ty);
-        if ids.len() <= MAX_CONSTITUENTS {
+        self.composite_of(ty, ids)
+    }
+
+    fn composite_of(&mut self, ty: Id, ids: Vec<u32>) -> Id {
+        if ids.len() + 3 <= MAX_LENGTH {
             return self.interned(op::CONSTANT_COMPOSITE, Some(ty), &ids);
         }
-        self.capability(capability::LONG_COMPOSITES_INTEL);
-        self.words.extensions.insert("SPV_INTEL_long_composites");
         let id = self.words.id();
-        let mut opcode = op::CONSTANT_COMPOSITE;
-        let mut before = vec![ty.0, id.0];
-        for chunk in ids.chunks(MAX_CONSTITUENTS) {
-            before.extend_from_slice(chunk);
-            push(&mut self.words.globals, opcode, &before);
-            before.clear();
-            opcode = op::CONSTANT_COMPOSITE_CONTINUED_INTEL;
-        }
+        let opcodes = [
+            op::CONSTANT_COMPOSITE,
+            op::CONSTANT_COMPOSITE_CONTINUED_INTEL,
+        ];
+        self.long_instruction(opcodes, &[ty.0, id.0], &ids);
         id
+    }
+
+    /// An instruction of the module's, which others continue if it has too many operands.
+    pub fn long_instruction(&mut self, opcodes: [u16; 2], before: &[u32], all: &[u32]) {
+        if self.words.globals.push_long(opcodes, before, all) {
+            self.capability(capability::LONG_COMPOSITES_INTEL);
+            self.extension("SPV_INTEL_long_composites");
+        }
     }
 
     /// A union's constant: the bytes of the member's, as integers.
@@ -229,7 +233,7 @@ impl ModuleEmitter<'_> {
             .first()
             .map(|member| member.0);
         let parts = match array {
-            Some(array) => vec![self.interned(op::CONSTANT_COMPOSITE, Some(array), &parts).0],
+            Some(array) => vec![self.composite_of(array, parts).0],
             None => Vec::new(),
         };
         self.composite(ty, parts)
@@ -365,12 +369,13 @@ impl ModuleEmitter<'_> {
     fn variable(&mut self, global: &Global, init: Option<Id>) -> Id {
         let id = self.declare_variable(global.ty, global.space, init);
         let name = self.interner.text(global.name);
-        push_string(&mut self.words.names, op::NAME, &[id.0], name, &[]);
+        self.words.names.push_debug_string(op::NAME, &[id.0], name);
         if global.is_const && global.space != Space::Local {
             self.decorate(id, decoration::CONSTANT, &[]);
         }
         self.decorate(id, decoration::ALIGNMENT, &[global.align as u32]);
         self.link(id, name, global.linkage);
+        self.check_lengths(None, global.loc);
         id
     }
 
@@ -379,7 +384,7 @@ impl ModuleEmitter<'_> {
         let id = self.words.id();
         let mut operands = vec![ty.0, id.0, storage_class(space)];
         operands.extend(init.map(|init| init.0));
-        push(&mut self.words.globals, op::VARIABLE, &operands);
+        self.words.globals.push(op::VARIABLE, &operands);
         id
     }
 
@@ -391,6 +396,8 @@ impl ModuleEmitter<'_> {
             None => {
                 let id = self.declare_variable(ty, Space::Constant, Some(init));
                 self.decorate(id, decoration::CONSTANT, &[]);
+                let align = self.alignment(ty);
+                self.decorate_alignment(id, ty, align);
                 self.constants_in_memory.insert(init, id);
                 id
             }
@@ -412,13 +419,9 @@ impl ModuleEmitter<'_> {
         };
         self.capability(capability::LINKAGE);
         let operands = [id.0, decoration::LINKAGE_ATTRIBUTES];
-        push_string(
-            &mut self.words.decorations,
-            op::DECORATE,
-            &operands,
-            name,
-            &[kind],
-        );
+        self.words
+            .decorations
+            .push_string(op::DECORATE, &operands, name, &[kind]);
     }
 }
 

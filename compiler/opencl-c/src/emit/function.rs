@@ -6,7 +6,7 @@
 
 use super::module::{Line, ModuleEmitter};
 use super::order::sort_blocks;
-use super::words::{Id, push};
+use super::words::{Id, MAX_LENGTH, Section};
 use crate::hir::{Case, ExprId, ExprKind, Function, LabelId, LocalId, Stmt, StmtKind, TempId};
 use crate::spirv::{decoration, loop_control, op, storage};
 use crate::token::{Loc, Unroll};
@@ -39,9 +39,9 @@ pub(super) struct FunctionEmitter<'m, 'a> {
     pub(super) module: &'m mut ModuleEmitter<'a>,
     pub(super) function: &'a Function,
     /// `OpVariable`s of the entry block.
-    variables: Vec<u32>,
+    variables: Section,
     /// Everything after them.
-    pub(super) body: Vec<u32>,
+    pub(super) body: Section,
     pub(super) locals: Vec<LocalPlace>,
     pub(super) temps: Vec<Option<Id>>,
     labels: Vec<Id>,
@@ -68,7 +68,7 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
         module: &'m mut ModuleEmitter<'a>,
         function: &'a Function,
         id: Id,
-        words: &mut Vec<u32>,
+        words: &mut Section,
     ) {
         let mut labels = Vec::new();
         for _ in 0..function.labels {
@@ -78,7 +78,7 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
         let mut emitter = FunctionEmitter {
             module,
             function,
-            variables: Vec::new(),
+            variables: Section::default(),
             body,
             locals: vec![LocalPlace::None; function.locals.len()],
             temps: vec![None; function.temps as usize],
@@ -93,9 +93,10 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
             returned: None,
         };
         emitter.head(id, words);
+        emitter.module.check_lengths(Some(words), function.loc);
         if let Some(body) = &function.body {
             let entry = emitter.module.words.id();
-            push(words, op::LABEL, &[entry.0]);
+            words.push(op::LABEL, &[entry.0]);
             emitter.block = Some(entry);
             emitter.parameters_in_memory();
             emitter.statements(body);
@@ -105,15 +106,15 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
             if function.labels > 0 {
                 sort_blocks(&mut emitter.body, &emitter.starts, entry, &emitter.jumps);
             }
-            words.extend_from_slice(&emitter.variables);
+            words.append(&mut emitter.variables);
             words.append(&mut emitter.body);
         }
-        push(words, op::FUNCTION_END, &[]);
+        words.push(op::FUNCTION_END, &[]);
         emitter.module.spare = emitter.body;
     }
 
     /// `OpFunction` and its parameters.
-    fn head(&mut self, id: Id, words: &mut Vec<u32>) {
+    fn head(&mut self, id: Id, words: &mut Section) {
         let function = self.function;
         let ty = self.module.type_of_function(function);
         let control = self.module.function_control(function);
@@ -124,11 +125,11 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
             function.result
         };
         let result = self.module.type_id(result);
-        push(words, op::FUNCTION, &[result.0, id.0, control, ty.0]);
+        words.push(op::FUNCTION, &[result.0, id.0, control, ty.0]);
         if returns_record {
             let ty = self.module.pointer_to(function.result, Space::Private);
             let id = self.module.words.id();
-            push(words, op::FUNCTION_PARAMETER, &[ty.0, id.0]);
+            words.push(op::FUNCTION_PARAMETER, &[ty.0, id.0]);
             self.module
                 .decorate(id, decoration::FUNC_PARAM_ATTR, &[decoration::SRET]);
             self.returned = Some(id);
@@ -139,7 +140,7 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
         {
             let id = self.module.words.id();
             let ty = self.module.parameter_type(local.ty);
-            push(words, op::FUNCTION_PARAMETER, &[ty.0, id.0]);
+            words.push(op::FUNCTION_PARAMETER, &[ty.0, id.0]);
             self.module.decorate_parameter(id, local);
             self.locals[index] = if self.module.in_memory(local.ty) {
                 LocalPlace::Memory(id)
@@ -167,17 +168,23 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
     /// A variable for a local.
     fn variable(&mut self, id: LocalId) -> Id {
         let local = &self.function.locals[id.0 as usize];
-        let pointer = self.scratch_variable(local.ty);
+        let pointer = self.allocate(local.ty, local.align);
         self.module.decorate_local(pointer, local);
         pointer
     }
 
     /// A variable of no local: for captures of blocks, events and the like.
     pub(super) fn scratch_variable(&mut self, ty: TypeId) -> Id {
-        let ty = self.module.pointer_to(ty, Space::Private);
+        let align = self.module.alignment(ty);
+        self.allocate(ty, align)
+    }
+
+    fn allocate(&mut self, ty: TypeId, align: u64) -> Id {
+        let pointer_ty = self.module.pointer_to(ty, Space::Private);
         let pointer = self.module.words.id();
-        let operands = [ty.0, pointer.0, storage::FUNCTION];
-        push(&mut self.variables, op::VARIABLE, &operands);
+        let operands = [pointer_ty.0, pointer.0, storage::FUNCTION];
+        self.variables.push(op::VARIABLE, &operands);
+        self.module.decorate_alignment(pointer, ty, align);
         pointer
     }
 
@@ -212,7 +219,7 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
         if opcode != op::LABEL {
             self.write_line();
         }
-        push(&mut self.body, opcode, operands);
+        self.body.push(opcode, operands);
     }
 
     /// Adds an instruction with a result of a type of the program.
@@ -225,10 +232,10 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
     pub(super) fn value_of(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
         self.write_line();
         let id = self.module.words.id();
-        self.body
-            .push((operands.len() as u32 + 3) << 16 | u32::from(opcode));
-        self.body.extend([ty.0, id.0]);
-        self.body.extend_from_slice(operands);
+        self.body.instruction(opcode, |words| {
+            words.extend([ty.0, id.0]);
+            words.extend_from_slice(operands);
+        });
         id
     }
 
@@ -241,10 +248,10 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
     ) -> Id {
         self.write_line();
         let id = self.module.words.id();
-        let at = self.body.len();
-        self.body.extend([0, ty.0, id.0]);
-        self.body.extend(operands);
-        self.body[at] = ((self.body.len() - at) as u32) << 16 | u32::from(opcode);
+        self.body.instruction(opcode, |words| {
+            words.extend([ty.0, id.0]);
+            words.extend(operands);
+        });
         id
     }
 
@@ -255,7 +262,7 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
     /// Begins a block.
     pub(super) fn begin(&mut self, label: Id) {
         debug_assert!(self.block.is_none(), "the block before is ended");
-        self.starts.push((label, self.body.len()));
+        self.starts.push((label, self.body.words().len()));
         self.push(op::LABEL, &[label.0]);
         self.block = Some(label);
         self.line = None;
@@ -300,13 +307,15 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
         }
         self.line = self.wanted_line;
         if let Some((file, row, column)) = self.line {
-            push(&mut self.body, op::LINE, &[file.0, row, column]);
+            self.body.push(op::LINE, &[file.0, row, column]);
         }
     }
 
     pub(super) fn statements(&mut self, all: &'a [Stmt]) {
         for statement in all {
             stacker::maybe_grow(128 << 10, 1 << 20, || self.statement(statement));
+            self.module
+                .check_lengths(Some(&mut self.body), statement.loc);
         }
     }
 
@@ -475,32 +484,57 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
             .types
             .layout(ty)
             .is_some_and(|(size, _)| size == 8);
-        let block = self.starts.len();
-        self.jumps.push((block, otherwise));
-        let mut operands = vec![selector.0, otherwise.0];
+        let mut targets = Vec::new();
         for case in listed {
             let label = self.labels[case.label.0 as usize];
-            self.jumps.push((block, label));
             let mut literal = case.low;
             loop {
-                operands.push(literal as u32);
+                targets.push(literal as u32);
                 if is_long {
-                    operands.push((literal >> 32) as u32);
+                    targets.push((literal >> 32) as u32);
                 }
-                operands.push(label.0);
+                targets.push(label.0);
                 if literal == case.high {
                     break;
                 }
                 literal = literal.wrapping_add(1);
             }
         }
-        self.push(op::SWITCH, &operands);
-        self.block = None;
+        self.switch(selector, otherwise, &targets, 2 + usize::from(is_long));
         self.targets.push(Target { after, step: None });
         self.statements(body);
         self.targets.pop();
         self.branch(after);
         self.begin(after);
+    }
+
+    /// `OpSwitch`, of targets that have so many words each. Those that an instruction has no room
+    /// for are in others, which its default leads to.
+    fn switch(&mut self, selector: Id, otherwise: Id, targets: &[u32], words: usize) {
+        let room = (MAX_LENGTH - 3) / words * words;
+        let mut rest = targets;
+        loop {
+            let (here, later) = rest.split_at(rest.len().min(room));
+            let default = match later {
+                [] => otherwise,
+                _ => self.module.words.id(),
+            };
+            self.write_line();
+            self.body.instruction(op::SWITCH, |all| {
+                all.extend([selector.0, default.0]);
+                all.extend_from_slice(here);
+            });
+            let block = self.starts.len();
+            let labels = here.chunks(words).map(|target| Id(target[words - 1]));
+            let labels = [default].into_iter().chain(labels);
+            self.jumps.extend(labels.map(|label| (block, label)));
+            self.block = None;
+            if later.is_empty() {
+                return;
+            }
+            self.begin(default);
+            rest = later;
+        }
     }
 
     /// Goes to the case if the value lies in its range, on to a new block otherwise.

@@ -4,7 +4,7 @@ use std::hash::Hasher;
 
 use rustc_hash::FxHasher;
 
-use super::words::Id;
+use super::words::{Id, Section, head};
 use crate::spirv::op;
 
 /// Finds the instructions of a section of types and constants by their words.
@@ -45,14 +45,15 @@ pub(super) struct Instruction<'a> {
 }
 
 impl Instruction<'_> {
-    fn head(&self) -> u32 {
-        let words = self.operands.len() as u32 + 2 + u32::from(self.ty.is_some());
-        words << 16 | u32::from(self.opcode)
+    /// The first word; none if there is no instruction of this length.
+    fn head(&self) -> Option<u32> {
+        let words = self.operands.len() + 2 + usize::from(self.ty.is_some());
+        head(self.opcode, words)
     }
 
     fn hash(&self) -> u32 {
         let mut hasher = FxHasher::default();
-        hasher.write_u32(self.head());
+        hasher.write_u32(self.head().unwrap_or(0));
         hasher.write_u32(self.ty.map_or(0, |ty| ty.0));
         for &operand in self.operands {
             hasher.write_u32(operand);
@@ -62,7 +63,7 @@ impl Instruction<'_> {
 
     /// The result if the words of an instruction, which has one, are these.
     fn result_in(&self, words: &[u32]) -> Option<Id> {
-        let rest = words.strip_prefix(&[self.head()])?;
+        let rest = words.strip_prefix(&[self.head()?])?;
         let rest = match self.ty {
             Some(ty) => rest.strip_prefix(&[ty.0])?,
             None => rest,
@@ -101,12 +102,17 @@ impl Interned {
     }
 
     /// Adds an instruction to the section; `place` is where the table wants it.
-    pub fn add(&mut self, section: &mut Vec<u32>, new: Instruction<'_>, id: Id, place: usize) {
-        let begin = section.len() as u32 + 1;
-        section.push(new.head());
-        section.extend(new.ty.map(|ty| ty.0));
-        section.push(id.0);
-        section.extend_from_slice(new.operands);
+    pub fn add(&mut self, section: &mut Section, new: Instruction<'_>, id: Id, place: usize) {
+        let begin = section.words().len() as u32 + 1;
+        section.instruction(new.opcode, |words| {
+            words.extend(new.ty.map(|ty| ty.0));
+            words.push(id.0);
+            words.extend_from_slice(new.operands);
+        });
+        if new.head().is_none() {
+            // The section tells that it was too long.
+            return;
+        }
         let index = id.0 as usize;
         if self.places.len() <= index {
             self.places.resize(index + 1, 0);

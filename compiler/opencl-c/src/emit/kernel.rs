@@ -1,7 +1,7 @@
 //! Entry points, and what else the module says of a kernel.
 
 use super::module::ModuleEmitter;
-use super::words::{Id, push, push_string};
+use super::words::{Id, Section};
 use crate::hir::{Function, Kernel};
 use crate::spirv::{capability, execution_mode, op};
 use crate::types::{Scalar, TypeId, Types};
@@ -31,23 +31,23 @@ impl ModuleEmitter<'_> {
         let ty = self.type_of_function(function);
         let void = self.type_id(Types::VOID);
         let entry = self.words.id();
-        let mut words = Vec::new();
-        push(&mut words, op::FUNCTION, &[void.0, entry.0, 0, ty.0]);
+        let mut words = Section::default();
+        words.push(op::FUNCTION, &[void.0, entry.0, 0, ty.0]);
         let mut call = vec![void.0, 0, body.0];
         for local in &function.locals[..function.params as usize] {
             let ty = self.parameter_type(local.ty);
             let id = self.words.id();
-            push(&mut words, op::FUNCTION_PARAMETER, &[ty.0, id.0]);
+            words.push(op::FUNCTION_PARAMETER, &[ty.0, id.0]);
             self.decorate_parameter(id, local);
             call.push(id.0);
         }
         let label = self.words.id();
         call[1] = self.words.id().0;
-        push(&mut words, op::LABEL, &[label.0]);
-        push(&mut words, op::FUNCTION_CALL, &call);
-        push(&mut words, op::RETURN, &[]);
-        push(&mut words, op::FUNCTION_END, &[]);
-        self.words.definitions.extend(words);
+        words.push(op::LABEL, &[label.0]);
+        words.push(op::FUNCTION_CALL, &call);
+        words.push(op::RETURN, &[]);
+        words.push(op::FUNCTION_END, &[]);
+        self.words.definitions.append(&mut words);
         entry
     }
 
@@ -61,13 +61,9 @@ impl ModuleEmitter<'_> {
     ) {
         let name = self.interner.text(function.name);
         let operands = [EXECUTION_MODEL, entry.0];
-        push_string(
-            &mut self.words.entry_points,
-            op::ENTRY_POINT,
-            &operands,
-            name,
-            interface,
-        );
+        self.words
+            .entry_points
+            .push_string(op::ENTRY_POINT, &operands, name, interface);
         if let Some([x, y, z]) = kernel.reqd_work_group_size {
             self.execution_mode(entry, execution_mode::LOCAL_SIZE, &[x, y, z]);
         }
@@ -92,7 +88,7 @@ impl ModuleEmitter<'_> {
     fn execution_mode(&mut self, entry: Id, mode: u32, operands: &[u32]) {
         let mut all = vec![entry.0, mode];
         all.extend_from_slice(operands);
-        push(&mut self.words.execution_modes, op::EXECUTION_MODE, &all);
+        self.words.execution_modes.push(op::EXECUTION_MODE, &all);
     }
 
     /// SPIR-V Specification, "Execution Mode", `VecTypeHint`: the number of components in the high

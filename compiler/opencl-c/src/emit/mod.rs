@@ -44,6 +44,7 @@ use crate::diag::Diagnostics;
 use crate::hir;
 use crate::options::{Device, Options};
 use crate::symbol::Interner;
+use crate::token::Loc;
 use module::ModuleEmitter;
 
 /// The words of a module. What SPIR-V cannot express becomes an error.
@@ -63,9 +64,10 @@ pub fn emit(
     let has_half = device.has("cl_khr_fp16");
     let mut emitter = ModuleEmitter::new(module.types, hir, options, interner, lines, has_half);
     emitter.module();
+    emitter.source();
+    emitter.check_lengths(None, Loc::default());
     for (loc, message) in std::mem::take(&mut emitter.errors) {
         diags.error(loc, message);
     }
-    emitter.source();
     emitter.words.finish()
 }

@@ -8,7 +8,7 @@ use super::contraction::Contractions;
 use super::function::FunctionEmitter;
 use super::interned::{Instruction, Interned};
 use super::types::Structure;
-use super::words::{Id, Words, push, push_string};
+use super::words::{Id, MAX_LENGTH, Section, Words};
 use crate::hir::{Function, FunctionId, Global, GlobalId, Inline, Linkage, Local};
 use crate::options::Options;
 use crate::spirv::{capability, decoration, op, storage};
@@ -60,7 +60,7 @@ pub(super) struct ModuleEmitter<'a> {
     /// Those that initialisers refer to.
     pub used_by_variables: FxHashMap<Id, Vec<Id>>,
     /// An empty list of words, whose memory functions use one after the other.
-    pub spare: Vec<u32>,
+    pub spare: Section,
     builtin_variables: FxHashMap<u32, Id>,
     opencl_std: Option<Id>,
     files: FxHashMap<std::sync::Arc<str>, Id>,
@@ -102,7 +102,7 @@ impl<'a> ModuleEmitter<'a> {
             globals_begun: FxHashSet::default(),
             used_variables: FxHashSet::default(),
             used_by_variables: FxHashMap::default(),
-            spare: Vec::new(),
+            spare: Section::default(),
             builtin_variables: FxHashMap::default(),
             opencl_std: None,
             files: FxHashMap::default(),
@@ -117,7 +117,7 @@ impl<'a> ModuleEmitter<'a> {
             ty,
             operands,
         };
-        match self.interned.find(&self.words.globals, instruction) {
+        match self.interned.find(self.words.globals.words(), instruction) {
             Ok(id) => id,
             Err(place) => {
                 let id = self.words.id();
@@ -130,7 +130,7 @@ impl<'a> ModuleEmitter<'a> {
 
     /// The value of an integer that is a constant, extended by zeros.
     pub fn int_value(&self, id: Id) -> Option<u64> {
-        self.interned.bits(&self.words.globals, id)
+        self.interned.bits(self.words.globals.words(), id)
     }
 
     pub fn capability(&mut self, capability: u32) {
@@ -142,10 +142,10 @@ impl<'a> ModuleEmitter<'a> {
     }
 
     pub fn decorate(&mut self, id: Id, decoration: u32, operands: &[u32]) {
-        let words = &mut self.words.decorations;
-        words.push((operands.len() as u32 + 3) << 16 | u32::from(op::DECORATE));
-        words.extend([id.0, decoration]);
-        words.extend_from_slice(operands);
+        self.words.decorations.instruction(op::DECORATE, |words| {
+            words.extend([id.0, decoration]);
+            words.extend_from_slice(operands);
+        });
     }
 
     pub fn decorate_saturated(&mut self, id: Id) {
@@ -181,6 +181,7 @@ impl<'a> ModuleEmitter<'a> {
         }
         if self.in_memory(local.ty) {
             self.decorate(id, decoration::FUNC_PARAM_ATTR, &[decoration::BY_VAL]);
+            self.decorate_alignment(id, local.ty, local.align);
         }
     }
 
@@ -188,10 +189,18 @@ impl<'a> ModuleEmitter<'a> {
         if self.has_debug_info() {
             self.name_local(id, local);
         }
-        let natural = self.types.layout(local.ty).map_or(1, |(_, align)| align);
-        if local.align > natural {
-            self.decorate(id, decoration::ALIGNMENT, &[local.align as u32]);
+    }
+
+    /// Says the alignment of an object where SPIR-V, in which no type has attributes, gives it less.
+    pub fn decorate_alignment(&mut self, id: Id, ty: TypeId, align: u64) {
+        if align > self.align_of(ty) {
+            self.decorate(id, decoration::ALIGNMENT, &[align as u32]);
         }
+    }
+
+    /// The alignment of a type as the source has it.
+    pub fn alignment(&self, ty: TypeId) -> u64 {
+        self.types.layout(ty).map_or(1, |(_, align)| align)
     }
 
     /// Has source lines and names.
@@ -210,7 +219,7 @@ impl<'a> ModuleEmitter<'a> {
     fn name_local(&mut self, id: Id, local: &Local) {
         let name = self.interner.text(local.name);
         if !name.is_empty() {
-            push_string(&mut self.words.names, op::NAME, &[id.0], name, &[]);
+            self.words.names.push_debug_string(op::NAME, &[id.0], name);
         }
     }
 
@@ -221,7 +230,7 @@ impl<'a> ModuleEmitter<'a> {
         }
         let id = self.words.id();
         let imports = &mut self.words.imports;
-        push_string(imports, op::EXT_INST_IMPORT, &[id.0], "OpenCL.std", &[]);
+        imports.push_string(op::EXT_INST_IMPORT, &[id.0], "OpenCL.std", &[]);
         self.opencl_std = Some(id);
         id
     }
@@ -236,7 +245,7 @@ impl<'a> ModuleEmitter<'a> {
         let pointer = self.raw_type(op::TYPE_POINTER, &[storage::INPUT, value.0]);
         let id = self.words.id();
         let operands = [pointer.0, id.0, storage::INPUT];
-        push(&mut self.words.globals, op::VARIABLE, &operands);
+        self.words.globals.push(op::VARIABLE, &operands);
         self.decorate(id, decoration::BUILT_IN, &[number]);
         self.decorate(id, decoration::CONSTANT, &[]);
         self.builtin_variables.insert(number, id);
@@ -269,7 +278,9 @@ impl<'a> ModuleEmitter<'a> {
             return id;
         }
         let id = self.words.id();
-        push_string(&mut self.words.strings, op::STRING, &[id.0], name, &[]);
+        self.words
+            .strings
+            .push_debug_string(op::STRING, &[id.0], name);
         self.files.insert(name.clone(), id);
         id
     }
@@ -284,13 +295,40 @@ impl<'a> ModuleEmitter<'a> {
         let file = name.map(|name| self.file(name).0);
         let operands = [OPENCL_C, version].into_iter().chain(file);
         let operands: Vec<u32> = operands.collect();
-        push(&mut self.words.strings, op::SOURCE, &operands);
+        self.words.strings.push(op::SOURCE, &operands);
+    }
+
+    /// Tells what needed an instruction of more words than there can be, as of this place of the
+    /// source; `body` is the section of a function.
+    pub fn check_lengths(&mut self, body: Option<&mut Section>, loc: Loc) {
+        let too_long = body.and_then(Section::take_too_long);
+        let Some(opcode) = too_long.or_else(|| self.words.take_too_long()) else {
+            return;
+        };
+        let what = match opcode {
+            op::TYPE_FUNCTION => "a function of so many parameters",
+            op::FUNCTION_CALL | op::EXT_INST | op::ENQUEUE_KERNEL => {
+                "a call with so many arguments"
+            }
+            op::ENTRY_POINT => {
+                "a kernel of so long a name, or with so many variables in its program"
+            }
+            op::STRING => "a kernel with such long names of its arguments' types",
+            op::DECORATE | op::TYPE_OPAQUE => "so long a name",
+            _ => "this",
+        };
+        let message = format!(
+            "{what} cannot be said in SPIR-V: instructions have at most {MAX_LENGTH} words"
+        );
+        self.errors.push((loc, message));
     }
 
     /// A text that is of no instruction's, but read by those who know its form.
     pub fn string(&mut self, text: &str) {
         let id = self.words.id();
-        push_string(&mut self.words.strings, op::STRING, &[id.0], text, &[]);
+        self.words
+            .strings
+            .push_string(op::STRING, &[id.0], text, &[]);
     }
 
     /// Writes a function. Returns the variables that it refers to, and whether it has operations
@@ -307,7 +345,8 @@ impl<'a> ModuleEmitter<'a> {
             None => self.words.declarations = section,
         }
         let name = self.interner.text(function.name);
-        push_string(&mut self.words.names, op::NAME, &[id.0], name, &[]);
+        self.words.names.push_debug_string(op::NAME, &[id.0], name);
+        self.check_lengths(None, function.loc);
         let is_strict = self.contractions.take_strict();
         (self.used_variables.drain().collect(), is_strict)
     }
@@ -342,6 +381,7 @@ impl<'a> ModuleEmitter<'a> {
             let is_closed = whole_program && function.body.is_some();
             if !is_closed {
                 self.link(id, self.interner.text(function.name), function.linkage);
+                self.check_lengths(None, function.loc);
             }
         }
         // SPIR-V Specification, "Universal Validation Rules": without an entry point there must be
@@ -363,6 +403,7 @@ impl<'a> ModuleEmitter<'a> {
             let variables = reached.iter().flat_map(|f| variables[f.0 as usize].iter());
             let interface = self.interface(variables.copied());
             self.kernel(function, kernel, entry, &interface, is_strict);
+            self.check_lengths(None, function.loc);
         }
     }
 }

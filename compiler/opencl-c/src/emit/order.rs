@@ -6,12 +6,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::words::Id;
+use super::words::{Id, Section};
 
 /// Sorts a function's words behind its variables. Blocks other than the entry begin at the places
 /// given; jumps are from blocks by their number, the entry's being 0.
 pub(super) fn sort_blocks(
-    body: &mut Vec<u32>,
+    body: &mut Section,
     starts: &[(Id, usize)],
     entry: Id,
     jumps: &[(usize, Id)],
@@ -22,7 +22,7 @@ pub(super) fn sort_blocks(
         index_of.insert(label, index + 1);
         bounds.push(at);
     }
-    bounds.push(body.len());
+    bounds.push(body.words().len());
     let mut successors = vec![Vec::new(); starts.len() + 1];
     for (from, label) in jumps {
         // A label that no statement stands behind was told as an error.
@@ -30,11 +30,8 @@ pub(super) fn sort_blocks(
             successors[*from].push(to);
         }
     }
-    let mut sorted = Vec::with_capacity(body.len());
-    for block in reverse_postorder(&successors) {
-        sorted.extend_from_slice(&body[bounds[block]..bounds[block + 1]]);
-    }
-    *body = sorted;
+    let order = reverse_postorder(&successors).into_iter();
+    body.reorder(order.map(|block| bounds[block]..bounds[block + 1]));
 }
 
 /// All blocks: those that the first one reaches in reverse postorder, then the others as they are.

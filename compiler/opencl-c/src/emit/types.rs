@@ -1,7 +1,7 @@
 //! Types, and the layout of records.
 
 use super::module::ModuleEmitter;
-use super::words::{Id, push, push_string};
+use super::words::Id;
 use crate::ast::Access;
 use crate::hir::Function;
 use crate::spirv::{capability, decoration, op, storage};
@@ -175,11 +175,9 @@ impl ModuleEmitter<'_> {
                 return id;
             }
             let id = self.words.id();
-            push(
-                &mut self.words.globals,
-                op::TYPE_FORWARD_POINTER,
-                &[id.0, class],
-            );
+            self.words
+                .globals
+                .push(op::TYPE_FORWARD_POINTER, &[id.0, class]);
             self.forward_pointers.insert((pointee, space), id);
             self.undeclared_pointers.push((pointee, space));
             return id;
@@ -218,7 +216,9 @@ impl ModuleEmitter<'_> {
                 None => "",
             };
             let id = self.words.id();
-            push_string(&mut self.words.globals, op::TYPE_OPAQUE, &[id.0], name, &[]);
+            self.words
+                .globals
+                .push_string(op::TYPE_OPAQUE, &[id.0], name, &[]);
             return id;
         }
         self.records_begun.insert(record);
@@ -242,16 +242,14 @@ impl ModuleEmitter<'_> {
             let id = self.forward_pointers[&(pointee, space)];
             let pointee = self.type_id(pointee);
             let class = storage_class(space);
-            push(
-                &mut self.words.globals,
-                op::TYPE_POINTER,
-                &[id.0, class, pointee.0],
-            );
+            self.words
+                .globals
+                .push(op::TYPE_POINTER, &[id.0, class, pointee.0]);
         }
     }
 
     /// Alignment of a type as SPIR-V lays it out.
-    fn align_of(&self, ty: TypeId) -> u64 {
+    pub fn align_of(&self, ty: TypeId) -> u64 {
         match self.types.get(ty) {
             Type::Record(record) => self.structures[record].align,
             Type::Array { element, .. } => self.align_of(element.ty),
@@ -328,9 +326,9 @@ impl ModuleEmitter<'_> {
 
     fn declare_structure(&mut self, members: &[(Id, Option<u32>)]) -> Id {
         let id = self.words.id();
-        let mut operands = vec![id.0];
-        operands.extend(members.iter().map(|(member, _)| member.0));
-        push(&mut self.words.globals, op::TYPE_STRUCT, &operands);
+        let members: Vec<u32> = members.iter().map(|(member, _)| member.0).collect();
+        let opcodes = [op::TYPE_STRUCT, op::TYPE_STRUCT_CONTINUED_INTEL];
+        self.long_instruction(opcodes, &[id.0], &members);
         id
     }
 
@@ -379,14 +377,16 @@ impl ModuleEmitter<'_> {
         let definition = &self.types.records[record.0 as usize];
         if let Some(tag) = definition.tag {
             let name = self.interner.text(tag);
-            push_string(&mut self.words.names, op::NAME, &[id.0], name, &[]);
+            self.words.names.push_debug_string(op::NAME, &[id.0], name);
         }
         let fields = definition.fields.as_deref().unwrap_or_default();
         for (index, &(_, field)) in members.iter().enumerate() {
             if let Some(name) = field.and_then(|field| fields[field as usize].name) {
                 let name = self.interner.text(name);
                 let operands = [id.0, index as u32];
-                push_string(&mut self.words.names, op::MEMBER_NAME, &operands, name, &[]);
+                self.words
+                    .names
+                    .push_debug_string(op::MEMBER_NAME, &operands, name);
             }
         }
     }
