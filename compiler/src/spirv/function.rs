@@ -28,6 +28,9 @@ use crate::kernel_info::AddressSpace;
 /// Largest private variable, in bytes: there is no memory for a larger one.
 pub(super) const MAX_PRIVATE: u64 = MOST_PRIVATE;
 
+/// The largest alignment of an object, in bytes: a page. All memory of a kernel can give it.
+const MAX_ALIGNMENT: u32 = 4096;
+
 /// What an id is bound to in a function.
 #[derive(Clone)]
 pub(super) enum Bound {
@@ -189,7 +192,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
                 let copy = self.body.prologue(
                     IrOp::Alloca {
                         size: (size as u32).max(1),
-                        align: self.unit.aligned(id, align),
+                        align: self.unit.aligned(param, align)?,
                         interleaving: None,
                     },
                     &[],
@@ -321,25 +324,31 @@ impl Unit<'_> {
         }
     }
 
-    /// The alignment of an object: its type's, or more if the id is decorated so.
-    pub(super) fn aligned(&self, id: Id, natural: u32) -> u32 {
+    /// The alignment of the object that an instruction declares: its type's, or more if it is
+    /// decorated so.
+    pub(super) fn aligned(&self, inst: &Inst<'_>, natural: u32) -> Result<u32> {
+        let id = self.result(inst)?;
         let by_constant = || match self.decoration(id, Decoration::AlignmentId) {
-            Some(&[align]) => u32::try_from(self.integer_constant(align)?).ok(),
+            Some(&[align]) => {
+                let align = self.integer_constant(align)?;
+                Some(u32::try_from(align).unwrap_or(1 << 31))
+            }
             _ => None,
         };
         let align = match self.decoration(id, Decoration::Alignment) {
             Some(&[align]) => Some(align),
             _ => by_constant(),
         };
-        match align {
-            Some(align) if align.is_power_of_two() && align <= 4096 => align.max(natural),
-            Some(align) if align < 4096 => {
-                let inst = self.binary.definition(id);
-                let part = inst.map(|inst| self.power_of_two(&inst, align, DECORATION));
-                part.and_then(Result::ok).unwrap_or(1).max(natural)
-            }
-            _ => natural,
+        let align = match align {
+            None | Some(0) => 1,
+            Some(align) => self.power_of_two(inst, align, DECORATION)?,
+        };
+        if align > MAX_ALIGNMENT {
+            let message =
+                format!("an object aligned to {align} bytes: {MAX_ALIGNMENT} is the most");
+            return Err(self.error(inst, message).under(Rule::Limit));
         }
+        Ok(align.max(natural))
     }
 
     /// An alignment. Multiples of a number are multiples of the largest power of two in it, too.

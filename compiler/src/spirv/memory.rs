@@ -125,7 +125,7 @@ impl FunctionTranslator<'_, '_> {
                 )
                 .under(Rule::Limit));
         }
-        let align = self.unit.aligned(self.unit.result(inst)?, info.align);
+        let align = self.unit.aligned(inst, info.align)?;
         let (size, natural, leaves) = (info.size, info.align, info.leaves);
         let address = self.body.prologue(
             IrOp::Alloca {

@@ -155,7 +155,7 @@ impl<'a> ModuleBuilder<'a> {
             ));
         };
         let info = unit.type_of_id(&variable.inst, variable.pointee)?;
-        let (size, align) = (info.size, unit.aligned(id, info.align));
+        let (size, align) = (info.size, unit.aligned(&variable.inst, info.align)?);
         if size > MAX_OBJECT {
             return Err(unit
                 .error(
