@@ -85,9 +85,11 @@ pub enum Scalar {
     UShort,
     Int,
     UInt,
-    /// `long long` is the same type.
     Long,
     ULong,
+    /// No type of OpenCL C's, but of C's: what `long` is, by another name and of a higher rank.
+    LongLong,
+    ULongLong,
     Half,
     Float,
     Double,
@@ -118,7 +120,11 @@ impl Scalar {
             Scalar::Bool | Scalar::Char | Scalar::UChar => 8,
             Scalar::Short | Scalar::UShort | Scalar::Half => 16,
             Scalar::Int | Scalar::UInt | Scalar::Float => 32,
-            Scalar::Long | Scalar::ULong | Scalar::Double => 64,
+            Scalar::Long
+            | Scalar::ULong
+            | Scalar::LongLong
+            | Scalar::ULongLong
+            | Scalar::Double => 64,
         }
     }
 
@@ -144,11 +150,32 @@ impl Scalar {
     pub fn is_signed(self) -> bool {
         matches!(
             self,
-            Scalar::Char | Scalar::Short | Scalar::Int | Scalar::Long
+            Scalar::Char | Scalar::Short | Scalar::Int | Scalar::Long | Scalar::LongLong
         ) || self.is_float()
     }
 
-    /// The integer type of the same width with the given sign.
+    /// `long long` or `unsigned long long`.
+    pub fn is_long_long(self) -> bool {
+        matches!(self, Scalar::LongLong | Scalar::ULongLong)
+    }
+
+    pub fn long_long(signed: bool) -> Scalar {
+        match signed {
+            true => Scalar::LongLong,
+            false => Scalar::ULongLong,
+        }
+    }
+
+    /// The type of OpenCL C's own that has the same values: `long` for `long long`.
+    pub fn native(self) -> Scalar {
+        match self {
+            Scalar::LongLong => Scalar::Long,
+            Scalar::ULongLong => Scalar::ULong,
+            other => other,
+        }
+    }
+
+    /// The integer type of OpenCL C's own of the given width and sign.
     pub fn integer(bits: u32, signed: bool) -> Scalar {
         match (bits, signed) {
             (8, true) => Scalar::Char,
@@ -174,6 +201,8 @@ impl Scalar {
             Scalar::UInt => "uint",
             Scalar::Long => "long",
             Scalar::ULong => "ulong",
+            Scalar::LongLong => "long long",
+            Scalar::ULongLong => "unsigned long long",
             Scalar::Half => "half",
             Scalar::Float => "float",
             Scalar::Double => "double",
@@ -269,6 +298,8 @@ pub struct Record {
     pub loc: Loc,
     /// `None` until its definition ends.
     pub fields: Option<Vec<Field>>,
+    /// Which field has a name: it itself, or an anonymous `struct` or `union`.
+    pub field_by_name: FxHashMap<Symbol, u32>,
     pub size: u64,
     pub align: u64,
     pub packed: bool,
@@ -348,6 +379,8 @@ common_types! {
     ND_RANGE = 18, Type::NdRange;
     RESERVE_ID = 19, Type::ReserveId;
     ERROR = 20, Type::Error;
+    LONG_LONG = 21, Type::Scalar(Scalar::LongLong);
+    ULONG_LONG = 22, Type::Scalar(Scalar::ULongLong);
 }
 
 impl Types {
@@ -378,6 +411,7 @@ impl Types {
             is_union,
             loc,
             fields: None,
+            field_by_name: FxHashMap::default(),
             size: 0,
             align: 1,
             packed: false,

@@ -203,6 +203,63 @@ fn ten_megabytes() {
     sources.finish();
 }
 
+/// What looks through a list for each element of it is not done in an hour.
+#[test]
+fn long_lists() {
+    let mut sources = Sources::default();
+    let each =
+        |count: usize, one: &dyn Fn(usize) -> String| (0..count).map(one).collect::<String>();
+    sources.accepts("else if", {
+        let all = each(50_000, &|i| format!("if (p[1] == {i}) p[{i}] = {i}; else "));
+        kernel(&(all + ";"))
+    });
+    sources.accepts("?:", {
+        let arms = each(100_000, &|i| format!("a == {i} ? {i} : "));
+        expression(&(arms + "a"))
+    });
+    sources.accepts("jumps", {
+        let jump = |i| format!("l{i}: if (p[{i}]) goto l{};\n", (i * 7919) % 20_000);
+        kernel(&(each(20_000, &jump) + ";"))
+    });
+    sources.accepts("jumps to one label", {
+        let jumps = each(70_000, &|i| format!("if (p[{i}]) goto end;\n"));
+        kernel(&(jumps + "end:;"))
+    });
+    sources.accepts("cases", {
+        let cases = each(70_000, &|i| format!("case {}: p[{i}] = 1; break;\n", i * 3));
+        kernel(&format!("switch (p[0]) {{ {cases} }}"))
+    });
+    sources.accepts("built-in functions", {
+        let line = |i| format!("p[{i}] = sin((float)p[{i}]) + pow((float)p[{i}], 2.0f);\n");
+        kernel(&each(10_000, &line))
+    });
+    sources.accepts("members", {
+        let members = each(70_000, &|i| format!("int m{i};"));
+        let stores = each(70_000, &|i| format!("s.m{i} = 1;\n"));
+        format!("struct S {{ {members} }};\n") + &kernel(&format!("struct S s;\n{stores}"))
+    });
+    sources.accepts("anonymous members", {
+        let members = each(70_000, &|i| format!("struct {{ int m{i}; }};"));
+        let stores = each(70_000, &|i| format!("s.m{i} = 1;\n"));
+        format!("struct S {{ {members} }};\n") + &kernel(&format!("struct S s;\n{stores}"))
+    });
+    sources.accepts("overloads", {
+        let one = |i| {
+            format!(
+                "struct s{i} {{ int a; }};\n\
+                 int __attribute__((overloadable)) f(struct s{i} *x) {{ return 1; }}\n"
+            )
+        };
+        each(70_000, &one) + &kernel("struct s1 s; p[0] = f(&s);")
+    });
+    sources.refuses(
+        "undeclared names",
+        kernel(&each(70_000, &|i| format!("q{i} = 1;\n"))),
+        "use of undeclared identifier 'q7'",
+    );
+    sources.finish();
+}
+
 #[test]
 fn unfinished() {
     let mut sources = Sources::default();

@@ -2,7 +2,7 @@
 //!
 //! As clang does it for OpenCL C: an overload is better if no argument converts worse and one
 //! converts better. Vectors match exactly; scalars convert as in C++, and to vectors of any type as
-//! a last resort.
+//! a last resort. `long long` is taken for `long`: no function is of the former.
 
 use super::convert::{self, Pattern};
 use super::lowering::Lowering;
@@ -161,7 +161,7 @@ impl Arg {
     fn of(arg: Argument, types: &Types) -> Arg {
         let kind = match *types.get(arg.ty) {
             Type::Scalar(scalar) => ArgKind::Arithmetic {
-                scalar,
+                scalar: scalar.native(),
                 lanes: 1,
                 is_enum: false,
             },
@@ -197,11 +197,11 @@ impl Arg {
 impl Pointee {
     fn of(ty: TypeId, types: &Types) -> Pointee {
         match *types.get(ty) {
-            Type::Scalar(scalar) => Pointee::Arithmetic(scalar, 1),
+            Type::Scalar(scalar) => Pointee::Arithmetic(scalar.native(), 1),
             Type::Vector(scalar, lanes) => Pointee::Arithmetic(scalar, lanes),
             Type::Enum(id) => Pointee::Arithmetic(types.enums[id.0 as usize].underlying, 1),
             Type::Atomic(inner) => match *types.get(inner) {
-                Type::Scalar(scalar) => Pointee::Atomic(scalar),
+                Type::Scalar(scalar) => Pointee::Atomic(scalar.native()),
                 _ => Pointee::Other(ty),
             },
             Type::Void => Pointee::Void,
@@ -509,6 +509,10 @@ fn param_type(
     } else {
         pointee
     };
+    let pointee = match *types.get(arg.ty) {
+        Type::Pointer { pointee: given, .. } if is_native(given.ty, pointee, types) => given.ty,
+        _ => pointee,
+    };
     let space = match arg.kind {
         ArgKind::Pointer { space, .. } if pointer.spaces.has(space) => space,
         _ if limits.generic => pointer.spaces.any(),
@@ -520,6 +524,15 @@ fn param_type(
         ..TypeQuals::default()
     };
     types.pointer(QualType { ty: pointee, quals }, space)
+}
+
+/// Whether a type, or an atomic one, is `long long` where OpenCL C's own is `long`.
+fn is_native(given: TypeId, own: TypeId, types: &Types) -> bool {
+    match (types.get(given), types.get(own)) {
+        (Type::Atomic(given), Type::Atomic(own)) => is_native(*given, *own, types),
+        (Type::Scalar(given), Type::Scalar(own)) => given.native() == *own,
+        _ => false,
+    }
 }
 
 /// `convert_...` takes any type of as many lanes, `as_...` any of the same size.

@@ -196,7 +196,7 @@ impl<'a> Demangler<'a, '_> {
     }
 }
 
-/// `signed char` and `long long` are the same types as `char` and `long`.
+/// `signed char` is the same type as `char`.
 fn named_by(letter: u8) -> Option<Scalar> {
     Some(match letter {
         b'b' => Scalar::Bool,
@@ -206,8 +206,10 @@ fn named_by(letter: u8) -> Option<Scalar> {
         b't' => Scalar::UShort,
         b'i' => Scalar::Int,
         b'j' => Scalar::UInt,
-        b'l' | b'x' => Scalar::Long,
-        b'm' | b'y' => Scalar::ULong,
+        b'l' => Scalar::Long,
+        b'm' => Scalar::ULong,
+        b'x' => Scalar::LongLong,
+        b'y' => Scalar::ULongLong,
         b'f' => Scalar::Float,
         b'd' => Scalar::Double,
         _ => return None,

@@ -14,6 +14,8 @@ pub use demangle::{Demangled, demangle};
 
 use std::fmt::Write;
 
+use rustc_hash::FxHashMap;
+
 use crate::ast::Access;
 use crate::symbol::{Interner, Symbol};
 use crate::types::{Scalar, Space, Type, TypeId, TypeQuals, Types};
@@ -24,7 +26,7 @@ pub fn mangle(name: &str, params: &[TypeId], types: &Types, interner: &Interner)
         types,
         interner,
         out: format!("_Z{}{name}", name.len()),
-        seen: Vec::new(),
+        seen: FxHashMap::default(),
     };
     if params.is_empty() {
         mangler.out.push('v');
@@ -36,7 +38,7 @@ pub fn mangle(name: &str, params: &[TypeId], types: &Types, interner: &Interner)
 }
 
 /// A type that may be written again: with qualifiers behind a pointer, without elsewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Component {
     ty: TypeId,
     quals: TypeQuals,
@@ -47,13 +49,14 @@ struct Mangler<'a> {
     types: &'a Types,
     interner: &'a Interner,
     out: String,
-    seen: Vec<Component>,
+    /// With their numbers.
+    seen: FxHashMap<Component, usize>,
 }
 
 impl Mangler<'_> {
     /// Writes the component's number if it was written before.
     fn substitute(&mut self, component: Component) -> bool {
-        let Some(at) = self.seen.iter().position(|&seen| seen == component) else {
+        let Some(&at) = self.seen.get(&component) else {
             return false;
         };
         self.out.push('S');
@@ -73,6 +76,12 @@ impl Mangler<'_> {
         }
         self.out.push('_');
         true
+    }
+
+    /// The component may be written by its number from here on.
+    fn know(&mut self, component: Component) {
+        let number = self.seen.len();
+        self.seen.entry(component).or_insert(number);
     }
 
     /// What a pointer into `space` points to.
@@ -114,7 +123,7 @@ impl Mangler<'_> {
             }
             self.unqualified(ty);
         }
-        self.seen.push(component);
+        self.know(component);
     }
 
     fn unqualified(&mut self, ty: TypeId) {
@@ -172,7 +181,7 @@ impl Mangler<'_> {
             // No parameter has such a type without an error.
             Type::Array { .. } | Type::Function(_) | Type::Block(_) => self.out.push('v'),
         }
-        self.seen.push(component);
+        self.know(component);
     }
 
     fn tagged(&mut self, name: Option<Symbol>) {
@@ -201,6 +210,8 @@ fn letter(scalar: Scalar) -> &'static str {
         Scalar::UInt => "j",
         Scalar::Long => "l",
         Scalar::ULong => "m",
+        Scalar::LongLong => "x",
+        Scalar::ULongLong => "y",
         Scalar::Half => "Dh",
         Scalar::Float => "f",
         Scalar::Double => "d",

@@ -28,6 +28,8 @@ fn names_that_clang_writes() {
     let names = [
         ("_Z20get_global_linear_idv", "get_global_linear_id()"),
         ("_Z9mem_fencej", "mem_fence(uint)"),
+        ("_Z3absx", "abs(long long)"),
+        ("_Z2U2ym", "U2(unsigned long long, ulong)"),
         ("_Z12convert_halff", "convert_half(float)"),
         (
             "_Z10atomic_incPU3AS1Vi",

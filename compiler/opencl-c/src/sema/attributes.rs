@@ -7,8 +7,8 @@ use crate::options::Std;
 use crate::token::{Loc, Span};
 use crate::types::{Alignment, QualType, Scalar, Space, Type, TypeId, Types};
 
-/// The largest alignment that `aligned` may ask for, as in clang.
-const MAX_ALIGN: u64 = 1 << 32;
+/// The largest alignment that `aligned` may ask for: a page. All memory of a kernel can give it.
+const MAX_ALIGN: u64 = 4096;
 
 /// What an attribute is of.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +76,14 @@ impl Sema<'_> {
         if scalar == Scalar::Bool {
             return self.not_an_element(ty, attribute.span);
         }
+        if scalar.is_long_long() {
+            let message = format!(
+                "there are no vectors of {}; taken as one of '{}'",
+                self.quote(ty),
+                scalar.native().name()
+            );
+            self.diags.warning("long-long", attribute.span, message);
+        }
         let bytes = u64::from(scalar.bits() / 8);
         let lanes = match (count, in_bytes) {
             (Some(count), true) if count % bytes == 0 => Some(count / bytes),
@@ -92,7 +100,7 @@ impl Sema<'_> {
             return Types::ERROR.into();
         };
         QualType {
-            ty: self.types.vector(scalar, lanes as u8),
+            ty: self.types.vector(scalar.native(), lanes as u8),
             quals: ty.quals,
         }
     }
@@ -234,21 +242,25 @@ impl Sema<'_> {
                     self.types.layout_of(ty).map(|(_, align)| align)
                 }
             };
-            match value {
-                Some(value) if value.is_power_of_two() && value > MAX_ALIGN => {
-                    let message =
-                        format!("requested alignment must be {MAX_ALIGN} bytes or smaller");
-                    self.diags.error(attribute.span, message);
-                }
-                Some(value) if value.is_power_of_two() => {
-                    align = align.max(Some(value));
-                }
-                _ => {
-                    self.diags
-                        .error(attribute.span, "requested alignment is not a power of 2");
-                }
-            }
+            align = align.max(self.asked_alignment(value, attribute.span));
         }
         align
+    }
+
+    /// An alignment that is asked for, if there can be such a one.
+    pub(super) fn asked_alignment(&mut self, value: Option<u64>, span: Span) -> Option<u64> {
+        match value {
+            Some(value) if value.is_power_of_two() && value > MAX_ALIGN => {
+                let message = format!("requested alignment must be {MAX_ALIGN} bytes or smaller");
+                self.diags.error(span, message);
+                None
+            }
+            Some(value) if value.is_power_of_two() => Some(value),
+            _ => {
+                self.diags
+                    .error(span, "requested alignment is not a power of 2");
+                None
+            }
+        }
     }
 }

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use super::convert::Goal;
-use super::expr::did_you_mean;
 use super::scope::Meaning;
 use super::{Operand, Place, Sema};
 use crate::ast;
@@ -111,7 +110,7 @@ impl Sema<'_> {
         loc: Loc,
     ) -> Operand {
         let operands = self.arguments(args);
-        let members = self.groups[group as usize].clone();
+        let members = self.groups[group as usize].members.clone();
         let overloadable = self.prototypes[members[0] as usize].overloadable;
         if !overloadable {
             return self.call_function(members[0], operands, span, loc);
@@ -177,7 +176,9 @@ impl Sema<'_> {
         }
         match (self.types.as_arithmetic(from), self.types.as_arithmetic(to)) {
             (Some((a, 1)), Some((b, 1))) => {
-                return Some(if promoted(a) == b { 1 } else { 100 });
+                // `long long` is `long` for one that has overloads of OpenCL C's types alone.
+                let is_same = promoted(a) == b || a.native() == b.native();
+                return Some(if is_same { 1 } else { 100 });
             }
             (Some((_, 1)), Some(_)) => return Some(10_000),
             _ => {}
@@ -289,12 +290,11 @@ impl Sema<'_> {
                 self.error(span)
             }
             Err(Unresolved::Unknown) => {
-                let declared = self.scopes.names().map(|name| self.text(name));
-                let candidates: Vec<String> = builtins::names()
-                    .map(str::to_owned)
-                    .chain(declared)
-                    .collect();
-                let more = did_you_mean(&text, &candidates);
+                let more = self.did_you_mean(&text, |sema| {
+                    let declared = sema.scopes.names().map(|name| sema.text(name));
+                    let builtins = builtins::names().map(str::to_owned);
+                    builtins.chain(declared).collect()
+                });
                 let message = format!("use of undeclared identifier '{text}'{more}");
                 self.diags.error(name_span, message);
                 self.error(span)

@@ -134,7 +134,8 @@ impl Sema<'_> {
         let balanced = match (self.arithmetic_of(a), self.arithmetic_of(b)) {
             // Of two scalars that of lower rank becomes the other's type; neither is promoted.
             (Some((x, 1)), Some((y, 1))) if x.is_integer() && y.is_integer() => {
-                let rank = |scalar: Scalar| (scalar.bits(), !scalar.is_signed());
+                let rank =
+                    |scalar: Scalar| (scalar.bits(), scalar.is_long_long(), !scalar.is_signed());
                 let of = if rank(x) < rank(y) { y } else { x };
                 Some((self.arithmetic_as(a, of), self.arithmetic_as(b, of), of, 1))
             }

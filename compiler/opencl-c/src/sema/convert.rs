@@ -796,6 +796,12 @@ pub(super) fn common(a: Scalar, b: Scalar) -> Scalar {
     match (a.bits(), b.bits()) {
         (x, y) if x > y => a,
         (x, y) if x < y => b,
-        (bits, _) => Scalar::integer(bits, a.is_signed() && b.is_signed()),
+        (bits, _) => {
+            let signed = a.is_signed() && b.is_signed();
+            match a.is_long_long() || b.is_long_long() {
+                true => Scalar::long_long(signed),
+                false => Scalar::integer(bits, signed),
+            }
+        }
     }
 }

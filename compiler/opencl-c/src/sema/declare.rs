@@ -243,17 +243,21 @@ impl Sema<'_> {
         );
     }
 
-    fn alignas(&mut self, specs: &ast::DeclSpecs) -> Option<u64> {
+    /// What `_Alignas` asks for: of 0 it is nothing.
+    pub(super) fn alignas(&mut self, specs: &ast::DeclSpecs) -> Option<u64> {
         let mut align = None;
         for one in &specs.alignas {
-            let value = match *one {
-                ast::AlignAs::Expr(expr) => self.integer_constant(expr),
+            let asked = match *one {
+                ast::AlignAs::Expr(expr) => match self.integer_constant(expr) {
+                    Some(0) => None,
+                    value => self.asked_alignment(value, self.ast[expr].span),
+                },
                 ast::AlignAs::Type(name) => {
-                    let ty = self.type_name(name).0.ty;
-                    self.types.layout(ty).map(|(_, align)| align)
+                    let ty = self.type_name(name).0;
+                    self.types.layout_of(ty).map(|(_, align)| align)
                 }
             };
-            align = align.max(value.filter(|value| value.is_power_of_two()));
+            align = align.max(asked);
         }
         align
     }

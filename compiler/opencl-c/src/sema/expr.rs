@@ -1,7 +1,7 @@
 //! Expressions: from the syntax tree's to the typed tree's.
 
 use super::scope::Meaning;
-use super::{Operand, Place, Sema};
+use super::{MAX_SUGGESTIONS, Operand, Place, Sema};
 use crate::ast::{self, FloatSuffix, Number};
 use crate::hir::{Constant, Conversion, ExprId, ExprKind, GlobalId, Linkage, TempId};
 use crate::symbol::Symbol;
@@ -198,8 +198,9 @@ impl Sema<'_> {
             let id = self.int_constant(value, Types::INT, span.first);
             return self.value(id, span);
         }
-        let candidates: Vec<String> = self.scopes.names().map(|name| self.text(name)).collect();
-        let more = did_you_mean(&text, &candidates);
+        let more = self.did_you_mean(&text, |sema| {
+            sema.scopes.names().map(|name| sema.text(name)).collect()
+        });
         self.diags
             .error(span, format!("use of undeclared identifier '{text}'{more}"));
         // Told once.
@@ -227,14 +228,16 @@ impl Sema<'_> {
                 let candidates = [
                     (Scalar::Int, !unsigned && longs == 0),
                     (Scalar::UInt, (unsigned || !decimal) && longs == 0),
-                    (Scalar::Long, !unsigned),
-                    (Scalar::ULong, true),
+                    (Scalar::Long, !unsigned && longs < 2),
+                    (Scalar::ULong, longs < 2),
+                    (Scalar::LongLong, !unsigned),
+                    (Scalar::ULongLong, true),
                 ];
                 let scalar = candidates
                     .into_iter()
                     .find(|&(scalar, allowed)| allowed && fits(scalar))
                     .map_or(Scalar::ULong, |(scalar, _)| scalar);
-                if scalar == Scalar::ULong && decimal && !unsigned {
+                if scalar.native() == Scalar::ULong && decimal && !unsigned {
                     self.diags.warning(
                         "implicitly-unsigned-literal",
                         span,
@@ -617,15 +620,22 @@ impl Sema<'_> {
     pub(super) fn is_arithmetic(&self, ty: TypeId) -> bool {
         self.types.as_arithmetic(ty).is_some()
     }
-}
 
-/// What a misspelled name may mean. Of very short names anything may be meant.
-pub(super) fn did_you_mean(name: &str, candidates: &[String]) -> String {
-    if name.len() < 3 {
-        return String::new();
+    /// What a misspelled name may mean. Of very short names anything may be meant. Each answer
+    /// looks at all names, so a program gets few.
+    pub(super) fn did_you_mean(
+        &mut self,
+        name: &str,
+        candidates: impl FnOnce(&Self) -> Vec<String>,
+    ) -> String {
+        if name.len() < 3 || self.suggestions == MAX_SUGGESTIONS {
+            return String::new();
+        }
+        self.suggestions += 1;
+        let candidates = candidates(self);
+        let best = crate::diag::similar(name, candidates.iter().map(String::as_str));
+        best.map_or(String::new(), |other| format!("; did you mean '{other}'?"))
     }
-    let best = crate::diag::similar(name, candidates.iter().map(String::as_str));
-    best.map_or(String::new(), |other| format!("; did you mean '{other}'?"))
 }
 
 /// Enumerators of OpenCL C 2.0's memory model, as SPIR-V's consumers have them in

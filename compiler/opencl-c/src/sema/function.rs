@@ -2,10 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Sema;
 use super::attributes::Subject;
 use super::block::BlockBody;
 use super::scope::Meaning;
+use super::{Group, Sema};
 use crate::ast::{self, Chunk, DeclId, Storage};
 use crate::hir::{self, FunctionId, Inline, LabelId, Linkage, LocalId};
 use crate::mangle::mangle;
@@ -179,7 +179,8 @@ impl Sema<'_> {
             let index = self.prototypes.len() as u32;
             self.prototypes.push(new);
             let group = self.groups.len() as u32;
-            self.groups.push(vec![index]);
+            self.groups.push(Group::default());
+            self.add_overload(group, index);
             self.function_groups.insert(name, group);
             self.scopes.declare(name, Meaning::Function(group), loc);
             return Some(index);
@@ -188,12 +189,13 @@ impl Sema<'_> {
     }
 
     fn redeclare(&mut self, group: u32, new: Prototype) -> Option<u32> {
-        let members = &self.groups[group as usize];
-        let same = members.iter().copied().find(|&index| {
-            let old = &self.prototypes[index as usize].ty;
-            old.params == new.ty.params || old.unspecified || new.ty.unspecified
-        });
-        if let Some(index) = same {
+        let of_name = &self.groups[group as usize];
+        let first = of_name.members[0];
+        let same = match new.ty.unspecified {
+            true => Some(first),
+            false => of_name.by_params.get(&new.ty.params).copied(),
+        };
+        if let Some(index) = same.or(of_name.unspecified) {
             let old = &mut self.prototypes[index as usize];
             if old.ty.result != new.ty.result {
                 let (text, before) = (self.interner.text(new.name), old.loc);
@@ -212,10 +214,12 @@ impl Sema<'_> {
             }
             if old.ty.unspecified {
                 old.ty = new.ty;
+                self.groups[group as usize].unspecified = None;
+                self.know_parameters(group, index);
             }
             return Some(index);
         }
-        let first = &self.prototypes[members[0] as usize];
+        let first = &self.prototypes[first as usize];
         if !new.overloadable && !first.overloadable {
             let (text, before) = (self.interner.text(new.name), first.loc);
             self.diags
@@ -225,8 +229,23 @@ impl Sema<'_> {
         }
         let index = self.prototypes.len() as u32;
         self.prototypes.push(new);
-        self.groups[group as usize].push(index);
+        self.add_overload(group, index);
         Some(index)
+    }
+
+    fn add_overload(&mut self, group: u32, index: u32) {
+        self.groups[group as usize].members.push(index);
+        self.know_parameters(group, index);
+    }
+
+    fn know_parameters(&mut self, group: u32, index: u32) {
+        let ty = &self.prototypes[index as usize].ty;
+        let group = &mut self.groups[group as usize];
+        if ty.unspecified {
+            group.unspecified.get_or_insert(index);
+        } else {
+            group.by_params.entry(ty.params.clone()).or_insert(index);
+        }
     }
 
     /// The function in the module.

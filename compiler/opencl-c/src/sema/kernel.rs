@@ -257,8 +257,13 @@ impl Sema<'_> {
         }
     }
 
+    /// As other compilers of OpenCL C name types: `uint`, and `ulong long` in the same way.
     fn plain_name(&self, ty: TypeId) -> String {
-        self.types.name(ty.into(), self.interner)
+        let name = self.types.name(ty.into(), self.interner);
+        match name.strip_prefix("unsigned ") {
+            Some(rest) => format!("u{rest}"),
+            None => name,
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! `.`, `->`, `[]`: members, components of vectors, elements. OpenCL C Specification, "Vector
 //! Components".
 
-use super::expr::did_you_mean;
 use super::{Lanes, Operand, Operator, Place, Sema};
 use crate::ast::{self, Designator};
 use crate::hir::{ExprId, ExprKind};
@@ -60,20 +59,18 @@ impl Sema<'_> {
     }
 
     /// The way to a member, through anonymous ones.
-    pub(super) fn find_field(&self, record: RecordId, name: Symbol) -> Option<Vec<u32>> {
-        let fields = self.types.records[record.0 as usize].fields.as_ref()?;
-        if let Some(at) = fields.iter().position(|field| field.name == Some(name)) {
-            return Some(vec![at as u32]);
-        }
-        for (at, field) in fields.iter().enumerate() {
-            if let (None, Type::Record(inner)) = (field.name, self.types.get(field.ty.ty))
-                && let Some(mut path) = self.find_field(*inner, name)
-            {
-                path.insert(0, at as u32);
-                return Some(path);
+    pub(super) fn find_field(&self, mut record: RecordId, name: Symbol) -> Option<Vec<u32>> {
+        let mut path = Vec::new();
+        loop {
+            let definition = &self.types.records[record.0 as usize];
+            let at = *definition.field_by_name.get(&name)?;
+            path.push(at);
+            let field = &definition.fields.as_ref()?[at as usize];
+            match self.types.get(field.ty.ty) {
+                Type::Record(inner) if field.name.is_none() => record = *inner,
+                _ => return Some(path),
             }
         }
-        None
     }
 
     fn field(
@@ -96,11 +93,10 @@ impl Sema<'_> {
                 .fields
                 .iter()
                 .flatten();
-            let names: Vec<String> = fields
-                .filter_map(|field| field.name)
-                .map(|name| self.text(name))
-                .collect();
-            let more = did_you_mean(&text, &names);
+            let names: Vec<Symbol> = fields.filter_map(|field| field.name).collect();
+            let more = self.did_you_mean(&text, |sema| {
+                names.iter().map(|&name| sema.text(name)).collect()
+            });
             self.diags
                 .error(name_loc, format!("no member named '{text}' in {ty}{more}"));
             return self.error(span);

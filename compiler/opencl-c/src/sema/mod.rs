@@ -86,6 +86,7 @@ pub fn analyze(
         global_types: Vec::new(),
         scopes: Scopes::default(),
         groups: Vec::new(),
+        suggestions: 0,
         prototypes: Vec::new(),
         resolved: FxHashMap::default(),
         calls: Vec::new(),
@@ -126,6 +127,19 @@ pub fn analyze(
 /// Overloads of one name that calls with these arguments mean.
 type Resolutions = Vec<(Vec<Argument>, Rc<Resolved>)>;
 
+/// As often may a misspelled name be looked for.
+const MAX_SUGGESTIONS: u32 = 50;
+
+/// Functions of one name, by index in `prototypes`.
+#[derive(Default)]
+struct Group {
+    members: Vec<u32>,
+    /// The first of those that have these parameters.
+    by_params: FxHashMap<Vec<TypeId>, u32>,
+    /// Declared as `()`: one that has whatever parameters.
+    unspecified: Option<u32>,
+}
+
 struct Sema<'a> {
     ast: &'a Ast,
     interner: &'a mut Interner,
@@ -137,8 +151,7 @@ struct Sema<'a> {
     /// The qualified types of the module's variables.
     global_types: Vec<QualType>,
     scopes: Scopes,
-    /// Functions of one name, by index in `prototypes`.
-    groups: Vec<Vec<u32>>,
+    groups: Vec<Group>,
     prototypes: Vec<Prototype>,
     /// Calls of built-in functions that were looked up, by name: programs have few different ones.
     resolved: FxHashMap<Symbol, Resolutions>,
@@ -174,6 +187,8 @@ struct Sema<'a> {
     /// The operand of `&`, a compound literal, is being looked at.
     wants_address: bool,
     roundings: &'a InForce<RoundingMode>,
+    /// How often it was asked what a misspelled name may mean.
+    suggestions: u32,
     has_fp64: bool,
     /// The program may use `half`.
     half_enabled: bool,

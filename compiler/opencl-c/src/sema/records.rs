@@ -95,7 +95,10 @@ impl Sema<'_> {
                     fields: declared,
                 } => {
                     let base = self.base(*specs);
-                    let of_specs = self.aligned(&self.ast[*specs].attributes);
+                    let specs_of = &self.ast[*specs];
+                    let of_specs = self
+                        .aligned(&specs_of.attributes)
+                        .max(self.alignas(specs_of));
                     if declared.is_empty() {
                         self.anonymous_member(
                             *specs,
@@ -167,6 +170,27 @@ impl Sema<'_> {
         record.size = layout.size.next_multiple_of(layout.align);
         record.loc = spec.tag.map_or(spec.span.first, |(_, loc)| loc);
         record.fields = Some(fields);
+        let by_name = self.fields_by_name(id);
+        self.types.records[id.0 as usize].field_by_name = by_name;
+    }
+
+    fn fields_by_name(&self, id: RecordId) -> FxHashMap<Symbol, u32> {
+        let fields = self.types.records[id.0 as usize].fields.as_deref();
+        let fields = || (0..).zip(fields.into_iter().flatten());
+        let mut by_name = FxHashMap::default();
+        for (at, field) in fields() {
+            if let Some(name) = field.name {
+                by_name.entry(name).or_insert(at);
+            }
+        }
+        for (at, field) in fields() {
+            if let (None, Type::Record(inner)) = (field.name, self.types.get(field.ty.ty)) {
+                for &name in self.types.records[inner.0 as usize].field_by_name.keys() {
+                    by_name.entry(name).or_insert(at);
+                }
+            }
+        }
+        by_name
     }
 
     fn anonymous_member(

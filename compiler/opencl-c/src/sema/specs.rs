@@ -231,6 +231,9 @@ impl Sema<'_> {
         if double > 0 {
             return self.double(loc);
         }
+        if long == 2 {
+            return self.types.scalar(Scalar::long_long(!is_unsigned));
+        }
         let bits = match (char, short, long) {
             (1, ..) => 8,
             (_, 1, _) => 16,

@@ -116,14 +116,20 @@ impl Over {
     const F: Over = over(&[Scalar::Half, Scalar::Float, Scalar::Double]);
     const FLOAT: Over = over(&[Scalar::Float]);
     /// Integer types.
-    const I: Over = Over {
-        scalars: 0x1fe,
-        lanes: 0b11_1111,
-    };
+    const I: Over = over(&[
+        Scalar::Char,
+        Scalar::UChar,
+        Scalar::Short,
+        Scalar::UShort,
+        Scalar::Int,
+        Scalar::UInt,
+        Scalar::Long,
+        Scalar::ULong,
+    ]);
     /// Both.
     const A: Over = Over {
-        scalars: 0xffe,
-        lanes: 0b11_1111,
+        scalars: Over::I.scalars | Over::F.scalars,
+        ..Over::I
     };
     const INT: Over = over(&[Scalar::Int, Scalar::UInt]);
 
