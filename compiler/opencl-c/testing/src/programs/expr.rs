@@ -5,8 +5,9 @@
 //! of values that the type has. An expression in which none of this can be told is narrowed.
 
 use super::Gen;
+use super::scope::Place;
 use super::text::Text;
-use super::types::{INTEGERS, SCALARS, Scalar, Ty, Type};
+use super::types::{INTEGERS, SCALARS, Scalar, Space, Ty, Type};
 
 pub const PRIMARY: u8 = 16;
 pub const UNARY: u8 = 15;
@@ -440,7 +441,28 @@ impl Gen<'_> {
         Expr::new(text, ty, CONDITIONAL).scaled(bits, fraction)
     }
 
+    /// How far an object is from where its type's `aligned` wants it.
+    fn misplaced(&mut self) -> Option<Expr> {
+        let records = self.records.clone();
+        let align = |place: &Place| match (&place.ty, place.space) {
+            (Type::Record(at), Space::Private | Space::Local | Space::Constant) => {
+                Some(records[*at].align).filter(|&align| align > 1 && place.addressable)
+            }
+            _ => None,
+        };
+        let place = self.any_place(&|place| align(place).is_some())?;
+        let low = format!("((ulong)&{{}} & {})", align(&place)? - 1);
+        let text = Text::of(&low, &[&place.text]);
+        Some(Expr::new(text, Scalar::ULong, PRIMARY).bits(1))
+    }
+
     fn size_of(&mut self) -> Expr {
+        if !self.is_constant
+            && self.choices.percent(30)
+            && let Some(misplaced) = self.misplaced()
+        {
+            return misplaced;
+        }
         let kind = self.choices.below(4);
         let text = match kind {
             0 if !self.records.is_empty() => {
@@ -525,7 +547,10 @@ impl Gen<'_> {
         let operand = self.scalar();
         (self.used, self.changed) = (used, changed);
         let numbers = SCALARS.iter().zip(1u64..);
-        let all: Vec<String> = numbers.map(|(ty, at)| format!("{ty}: {at}")).collect();
+        let all = numbers.map(|(ty, at)| format!("{ty}: {at}"));
+        // Types of literals, and of what is computed with them.
+        let more = ["long long: 13", "unsigned long long: 14"].map(str::to_owned);
+        let all: Vec<String> = all.chain(more).collect();
         let text = Text::of(
             "_Generic({}, {})",
             &[&operand.at(ASSIGNMENT), &all.join(", ")],

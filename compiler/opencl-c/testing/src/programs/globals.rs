@@ -12,7 +12,11 @@ impl Gen<'_> {
         let is_union = self.choices.percent(15);
         let (attribute, is_packed, align) = match self.choices.below(10) {
             8 if !is_union => (" __attribute__((packed))", true, 1),
-            9 => (" __attribute__((aligned(16)))", false, 16),
+            9 => match self.choices.below(3) {
+                0 => (" __attribute__((aligned(16)))", false, 16),
+                1 => (" __attribute__((aligned(256)))", false, 256),
+                _ => (" __attribute__((aligned(1024)))", false, 1024),
+            },
             _ => ("", false, 1),
         };
         let fields = match is_union {

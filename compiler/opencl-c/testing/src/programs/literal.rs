@@ -29,9 +29,10 @@ impl Gen<'_> {
         }
         let value = self.magnitude(64);
         let radix = self.choices.one(&[10, 10, 10, 16, 16, 8]);
-        let suffix = self
-            .choices
-            .one(&["", "", "", "u", "U", "l", "L", "ul", "LU"]);
+        // `long long` has the values of `long`.
+        let suffix = self.choices.one(&[
+            "", "", "", "u", "U", "l", "L", "ul", "LU", "ll", "LL", "ull", "LLU",
+        ]);
         let unsigned = suffix.contains(['u', 'U']);
         let long = suffix.contains(['l', 'L']);
         let fits = |bits: u32| bits == 64 || value < 1 << bits;
