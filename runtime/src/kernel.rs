@@ -210,23 +210,24 @@ impl Kernel {
     /// or the kernel writes through it to a buffer that is never to change; `CL_INVALID_CONTEXT`
     /// for a buffer of another context; `CL_MAX_SIZE_RESTRICTION_EXCEEDED` for one that is larger
     /// than the kernel allows.
-    pub fn set_arg_buffer(&self, index: u32, buffer: Option<&Arc<Buffer>>) -> CLResult<()> {
+    pub fn set_arg_buffer(&self, index: u32, buffer: Option<&Buffer>) -> CLResult<()> {
         let arg = self.arg(index)?;
         check_global_pointer(arg)?;
-        if let Some(buffer) = buffer {
-            self.check_context(buffer.context())?;
-            check_max_bytes(arg, buffer.size())?;
+        let memory = buffer.map(|buffer| buffer.memory());
+        if let Some(memory) = memory {
+            self.check_context(memory.context())?;
+            check_max_bytes(arg, memory.size())?;
             // Glossary, "Immutable Memory Object": one that cannot be modified once it is created.
-            if buffer.flags() & CL_MEM_IMMUTABLE_EXT != 0
+            if memory.flags() & CL_MEM_IMMUTABLE_EXT != 0
                 && self.executable.writes_through(self.index, arg.offset)
             {
                 return Err(ClError::INVALID_ARG_VALUE);
             }
         }
-        let (address, bound) = match buffer {
-            Some(buffer) => (
-                buffer.as_ptr() as u64,
-                Bound::Object(Arc::downgrade(buffer) as _),
+        let (address, bound) = match memory {
+            Some(memory) => (
+                memory.as_ptr() as u64,
+                Bound::Object(Arc::downgrade(memory) as _),
             ),
             None => (0, Bound::Value),
         };

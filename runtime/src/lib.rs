@@ -68,6 +68,7 @@ pub use launch::printf;
 pub use memory::buffer::Buffer;
 pub use memory::host::HostPtr;
 pub use memory::image::Image;
+pub use memory::object::MemObject;
 pub use memory::pattern::Pattern;
 pub use memory::pipe::Pipe;
 pub use memory::rect::RectSide;

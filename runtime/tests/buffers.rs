@@ -65,7 +65,7 @@ fn creation_is_checked() {
         );
     }
     new(CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR, 16, some).unwrap();
-    assert_eq!(plain(&context, 0, 16).flags(), CL_MEM_READ_WRITE);
+    assert_eq!(plain(&context, 0, 16).memory().flags(), CL_MEM_READ_WRITE);
 }
 
 #[test]
@@ -74,12 +74,16 @@ fn sub_buffers_are_windows() {
     let queue = queue(&context);
     let parent = buffer(&context, &vec![0; 1024]);
     let part = parent.sub_buffer(0, 1024, 512).unwrap();
+    let memory = part.memory();
     assert_eq!(
-        (part.size(), part.offset(), part.flags()),
-        (512, 1024, parent.flags())
+        (memory.size(), memory.offset(), memory.flags()),
+        (512, 1024, parent.memory().flags())
     );
-    assert!(Arc::ptr_eq(part.parent().unwrap(), &parent));
-    assert_eq!(part.as_ptr() as usize, parent.as_ptr() as usize + 1024);
+    assert!(Arc::ptr_eq(memory.parent().unwrap(), parent.memory()));
+    assert_eq!(
+        memory.as_ptr() as usize,
+        parent.memory().as_ptr() as usize + 1024
+    );
     queue
         .submit(fill(&part, &[1, 0, 0, 0], 0, 512), &[])
         .unwrap();
@@ -108,7 +112,10 @@ fn sub_buffers_are_windows() {
         );
     }
     let inherited = read_only.sub_buffer(CL_MEM_HOST_NO_ACCESS, 0, 64).unwrap();
-    assert_eq!(inherited.flags(), CL_MEM_READ_ONLY | CL_MEM_HOST_NO_ACCESS);
+    assert_eq!(
+        inherited.memory().flags(),
+        CL_MEM_READ_ONLY | CL_MEM_HOST_NO_ACCESS
+    );
 }
 
 #[test]
@@ -180,12 +187,16 @@ fn transfers_are_checked() {
     );
     assert_eq!(
         queue
-            .enqueue_migrate(std::slice::from_ref(&data), 8, &[])
+            .enqueue_migrate(std::slice::from_ref(data.memory()), 8, &[])
             .map(|_| ()),
         Err(ClError::INVALID_VALUE)
     );
     queue
-        .enqueue_migrate(std::slice::from_ref(&data), CL_MIGRATE_MEM_OBJECT_HOST, &[])
+        .enqueue_migrate(
+            std::slice::from_ref(data.memory()),
+            CL_MIGRATE_MEM_OBJECT_HOST,
+            &[],
+        )
         .unwrap();
 }
 
@@ -198,11 +209,16 @@ fn large_transfers_arrive_whole() {
         .map(|i: u32| i.wrapping_mul(2_654_435_761))
         .collect();
     let first = buffer(&context, &source);
-    let second = plain(&context, 0, first.size());
-    assert_eq!(second.as_ptr() as usize % 4096, 0);
-    let sevens = fill(&second, &7u64.to_le_bytes(), 0, first.size() / 8 * 8);
+    let second = plain(&context, 0, first.memory().size());
+    assert_eq!(second.memory().as_ptr() as usize % 4096, 0);
+    let sevens = fill(
+        &second,
+        &7u64.to_le_bytes(),
+        0,
+        first.memory().size() / 8 * 8,
+    );
     queue.submit(sevens, &[]).unwrap();
-    let all = copy(&first, &second, [0, 0], first.size());
+    let all = copy(&first, &second, [0, 0], first.memory().size());
     queue.submit(all, &[]).unwrap();
     assert!(words(&queue, &second) == source);
 }
@@ -360,8 +376,8 @@ fn mapping_never_copies() {
         .enqueue_map(&data, true, CL_MAP_READ | CL_MAP_WRITE, 4, 8, &[])
         .unwrap();
     assert_eq!(event.command_type(), CL_COMMAND_MAP_BUFFER);
-    assert_eq!(pointer as usize, data.as_ptr() as usize + 4);
-    assert_eq!(data.map_count(), 1);
+    assert_eq!(pointer as usize, data.memory().as_ptr() as usize + 4);
+    assert_eq!(data.memory().map_count(), 1);
     // SAFETY: mapped for reading and writing.
     unsafe {
         assert_eq!(pointer.cast::<u32>().read(), 2);
@@ -376,21 +392,23 @@ fn mapping_never_copies() {
     queue
         .enqueue_map(&data, true, CL_MAP_WRITE, 12, 4, &[])
         .unwrap();
-    assert_eq!(data.map_count(), 3);
-    let base = data.as_ptr() as usize;
+    assert_eq!(data.memory().map_count(), 3);
+    let base = data.memory().as_ptr() as usize;
     assert_eq!(
-        queue.enqueue_unmap(&data, base + 8, &[]).unwrap_err(),
+        queue
+            .enqueue_unmap(data.memory(), base + 8, &[])
+            .unwrap_err(),
         ClError::INVALID_VALUE
     );
     for address in [base + 4, base, base + 12] {
-        queue.enqueue_unmap(&data, address, &[]).unwrap();
+        queue.enqueue_unmap(data.memory(), address, &[]).unwrap();
     }
     assert_eq!(
-        queue.enqueue_unmap(&data, base, &[]).unwrap_err(),
+        queue.enqueue_unmap(data.memory(), base, &[]).unwrap_err(),
         ClError::INVALID_VALUE
     );
     queue.finish().unwrap();
-    assert_eq!(data.map_count(), 0);
+    assert_eq!(data.memory().map_count(), 0);
     assert_eq!(words(&queue, &data), [1, 20, 3, 4]);
     for (flags, size) in [
         (CL_MAP_READ, 0),
@@ -413,12 +431,12 @@ fn unmapping_takes_effect_in_order() {
         .unwrap();
     let user = user_event(&context);
     let unmap = queue
-        .enqueue_unmap(&data, pointer as usize, std::slice::from_ref(&user))
+        .enqueue_unmap(data.memory(), pointer as usize, std::slice::from_ref(&user))
         .unwrap();
-    assert_eq!(data.map_count(), 1);
+    assert_eq!(data.memory().map_count(), 1);
     user.set_user_status(CL_COMPLETE).unwrap();
     wait_for_events(&[unmap]).unwrap();
-    assert_eq!(data.map_count(), 0);
+    assert_eq!(data.memory().map_count(), 0);
 }
 
 #[test]
@@ -429,7 +447,8 @@ fn destructors_run_in_reverse_order() {
     let part = data.sub_buffer(0, 0, 4).unwrap();
     for n in 0..3 {
         let order = Arc::clone(&order);
-        data.on_destroy(Box::new(move || order.lock().push(n)));
+        data.memory()
+            .on_destroy(Box::new(move || order.lock().push(n)));
     }
     drop(data);
     assert!(order.lock().is_empty(), "the sub-buffer needs it");
@@ -498,7 +517,7 @@ fn shared_virtual_memory() {
     let found = context.shared().find_svm(a as usize + 4095).unwrap();
     assert_eq!((found.as_ptr(), found.size()), (a, 4096));
     let wrapped = Buffer::new(&context, CL_MEM_USE_HOST_PTR, 64, pa, Vec::new()).unwrap();
-    assert!(wrapped.uses_svm_pointer());
+    assert!(wrapped.memory().uses_svm_pointer());
     let too_large = Buffer::new(&context, CL_MEM_USE_HOST_PTR, 4097, pa, Vec::new());
     assert_eq!(too_large.unwrap_err(), ClError::INVALID_BUFFER_SIZE);
 

@@ -114,7 +114,7 @@ fn an_in_order_queue_that_nobody_flushes_runs() {
     }
     let until = Instant::now() + LIMIT;
     // SAFETY: the buffer lives; the kernel writes words.
-    let run = || unsafe { sum.as_ptr().cast::<u32>().read_volatile() };
+    let run = || unsafe { sum.memory().as_ptr().cast::<u32>().read_volatile() };
     while run() < 50 && Instant::now() < until {
         std::thread::yield_now();
     }
@@ -141,7 +141,7 @@ fn kernels_do_not_hold_up_callbacks() {
     user.set_user_status(CL_COMPLETE).unwrap();
     assert_eq!(told.recv_timeout(LIMIT), Ok(CL_COMPLETE));
     for handshake in &handshakes {
-        let pointer = handshake.1.as_ptr().cast::<AtomicU32>();
+        let pointer = handshake.1.memory().as_ptr().cast::<AtomicU32>();
         // SAFETY: the buffer lives, and only atomics touch it.
         unsafe { (*pointer).store(1, Ordering::Release) };
     }
@@ -183,7 +183,7 @@ fn kernels_that_were_to_be_short_do_not_hold_up_callbacks() {
         for (event, buffer, complete) in flags {
             assert_eq!(event.status(), CL_RUNNING);
             // SAFETY: the buffer lives, and only atomics touch it.
-            unsafe { (*buffer.as_ptr().cast::<AtomicU32>()).store(1, Ordering::Release) };
+            unsafe { (*buffer.memory().as_ptr().cast::<AtomicU32>()).store(1, Ordering::Release) };
             assert_eq!(complete.recv_timeout(LIMIT), Ok(CL_COMPLETE));
             assert_eq!(words(&queue, &buffer)[1], 1);
         }

@@ -364,18 +364,18 @@ fn what_commands_use_lives_as_long_as_they_may_run() {
     let context = context();
     let queue = queue(&context);
     let destroyed = Arc::new(AtomicU32::new(0));
-    let memory = buffer(&context, &[3]);
+    let source = buffer(&context, &[3]);
     let flag = Arc::clone(&destroyed);
-    memory.on_destroy(Box::new(move || {
+    source.memory().on_destroy(Box::new(move || {
         flag.fetch_add(1, Ordering::SeqCst);
     }));
     let sum = buffer(&context, &[0]);
     let commands = command_buffer(&queue);
     commands
-        .record(&RecordingSite::default(), copy(&memory, &sum, [0, 0], 4))
+        .record(&RecordingSite::default(), copy(&source, &sum, [0, 0], 4))
         .unwrap();
     commands.finalize().unwrap();
-    drop(memory);
+    drop(source);
     let user = user_event(&context);
     let event = commands.enqueue(&[], &[Arc::clone(&user)]).unwrap();
     drop(commands);
@@ -675,7 +675,7 @@ fn an_update_lets_go_without_a_lock() {
     draft.kernel.set_arg_buffer(0, Some(&new)).unwrap();
     let (send, receive) = mpsc::channel();
     let asked = Arc::downgrade(&commands);
-    old.on_destroy(Box::new(move || {
+    old.memory().on_destroy(Box::new(move || {
         let commands = asked.upgrade().expect("it is updated");
         send.send(commands.state()).unwrap();
     }));

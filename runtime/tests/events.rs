@@ -144,7 +144,7 @@ fn failures_reach_those_who_wait_and_nobody_else() {
         assert_eq!(read.map(|_| ()), error);
         let map = queue.enqueue_map(&sum, true, CL_MAP_READ, 0, 4, &[failed]);
         assert_eq!(map.map(|_| ()), error);
-        assert_eq!(sum.map_count(), 0);
+        assert_eq!(sum.memory().map_count(), 0);
         assert_eq!(words(&queue, &sum), [1]);
     });
 }
@@ -369,7 +369,7 @@ fn destructors_are_not_called_by_a_thread_that_waits() {
                 send.send(std::thread::current().id()).unwrap();
                 drop(wanted.lock().unwrap());
             };
-            sum.on_destroy(Box::new(callback));
+            sum.memory().on_destroy(Box::new(callback));
             let user = user_event(&context);
             queue
                 .enqueue_task(&kernel, std::slice::from_ref(&user))
@@ -386,7 +386,7 @@ fn destructors_are_not_called_by_a_thread_that_waits() {
         // A release calls on the thread that releases.
         let sum = buffer(&context, &[0]);
         let callback = move || send.send(std::thread::current().id()).unwrap();
-        sum.on_destroy(Box::new(callback));
+        sum.memory().on_destroy(Box::new(callback));
         drop(sum);
         assert_eq!(receive.try_recv(), Ok(here));
     });
@@ -410,7 +410,7 @@ fn flushed_commands_end_without_anybody_waiting() {
         let data = buffer(&context, &[0; 8]);
         let kernel = kernel(&context, "count");
         kernel.set_arg_buffer(0, Some(&data)).unwrap();
-        let pointer = data.as_ptr().cast::<AtomicU32>();
+        let pointer = data.memory().as_ptr().cast::<AtomicU32>();
         for round in 1..50u32 {
             queue
                 .enqueue_nd_range(&kernel, 1, None, Some(&[8]), None, &[])

@@ -61,7 +61,9 @@ fn a_blocking_map_tells_of_a_failure_before_it_and_maps_nothing() {
     let map = || queue.enqueue_map(&buffer, true, CL_MAP_WRITE, 0, 8, &[]);
     assert_eq!(map().map(|_| ()), TOLD);
     let (_, address) = map().unwrap();
-    queue.enqueue_unmap(&buffer, address as usize, &[]).unwrap();
+    queue
+        .enqueue_unmap(buffer.memory(), address as usize, &[])
+        .unwrap();
     assert_eq!(queue.finish(), Ok(()));
 }
 

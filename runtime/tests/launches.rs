@@ -106,7 +106,8 @@ fn buffers_live_until_the_command_is_done() {
     let gone = Arc::new(Mutex::new(false));
     let data = buffer(&context, &[0; 1024]);
     let flag = Arc::clone(&gone);
-    data.on_destroy(Box::new(move || *flag.lock() = true));
+    data.memory()
+        .on_destroy(Box::new(move || *flag.lock() = true));
     let kernel = kernel(&context, "count");
     kernel.set_arg_buffer(0, Some(&data)).unwrap();
     let user = brolga_runtime::user_event(&context);
@@ -405,7 +406,7 @@ fn zero_copy_buffers_are_written_in_place() {
     let mut memory = vec![0u32; 256];
     let flags = CL_MEM_USE_HOST_PTR;
     let data = Buffer::new(&context, flags, 1024, host(&mut memory), Vec::new()).unwrap();
-    assert_eq!(data.host_ptr(), memory.as_mut_ptr().cast());
+    assert_eq!(data.memory().host_ptr(), memory.as_mut_ptr().cast());
     let kernel = kernel(&context, "count");
     kernel.set_arg_buffer(0, Some(&data)).unwrap();
     queue

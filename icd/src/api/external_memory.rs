@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use brolga_runtime::Buffer as RuntimeBuffer;
+use brolga_runtime::MemObject;
 
 use super::context::OfContext;
 use super::memory::Mem;
@@ -14,10 +14,10 @@ use crate::abi::handle::{Object, Ref};
 use crate::abi::pointers::{InList, RawHandle};
 
 /// The queue and the memory objects of a command.
-fn queue_and_buffers(
+fn queue_and_objects(
     queue: RawHandle,
     list: InList<RawHandle>,
-) -> CLResult<(Ref<Queue>, Vec<Arc<RuntimeBuffer>>)> {
+) -> CLResult<(Ref<Queue>, Vec<Arc<MemObject>>)> {
     let queue = Queue::usable(queue)?;
     // > CL_INVALID_VALUE if num_mem_objects is zero and mem_objects is not a NULL value, or if
     // > num_mem_objects is greater than 0 and mem_objects is NULL.
@@ -35,22 +35,22 @@ fn queue_and_buffers(
     // > mem_objects, or if one or more of mem_objects belong to a context that does not contain a
     // > device associated with command_queue.
     queue.require_device_in(objects.iter().map(|mem| &mem.imported_for[..]))?;
-    let runtime = objects.iter().map(|mem| mem.runtime.clone()).collect();
+    let runtime = objects.iter().map(|mem| mem.memory().clone()).collect();
     Ok((queue, runtime))
 }
 
 /// `clEnqueueAcquireExternalMemObjectsKHR`
 pub fn enqueue_acquire(queue: RawHandle, list: InList<RawHandle>, events: Events) -> CLResult<()> {
-    let (queue, buffers) = queue_and_buffers(queue, list)?;
+    let (queue, objects) = queue_and_objects(queue, list)?;
     events.enqueue(&queue, |wait| {
-        queue.runtime.enqueue_acquire_external(&buffers, wait)
+        queue.runtime.enqueue_acquire_external(&objects, wait)
     })
 }
 
 /// `clEnqueueReleaseExternalMemObjectsKHR`
 pub fn enqueue_release(queue: RawHandle, list: InList<RawHandle>, events: Events) -> CLResult<()> {
-    let (queue, buffers) = queue_and_buffers(queue, list)?;
+    let (queue, objects) = queue_and_objects(queue, list)?;
     events.enqueue(&queue, |wait| {
-        queue.runtime.enqueue_release_external(&buffers, wait)
+        queue.runtime.enqueue_release_external(&objects, wait)
     })
 }

@@ -65,8 +65,8 @@ fn finish(
         (None, Some(external)) => ImageSource::External(external.handle),
         // An image is made from one thing or another.
         (Some(_), Some(_)) => return Err(ClError::INVALID_IMAGE_DESCRIPTOR),
-        (Some(parent), None) => match &parent.kind {
-            MemKind::Buffer => ImageSource::Buffer(parent.runtime.clone()),
+        (Some(parent), None) => match &parent.runtime {
+            MemKind::Buffer(buffer) => ImageSource::Buffer(buffer.clone()),
             MemKind::Image(image) => ImageSource::Image(image.clone()),
             MemKind::Pipe(_) => return Err(ClError::INVALID_IMAGE_DESCRIPTOR),
         },
@@ -82,8 +82,7 @@ fn finish(
     )?;
     Ok(Handle::new(Mem {
         imported_for: external.map_or(Vec::new(), |external| external.devices),
-        runtime: runtime.memory().clone(),
-        kind: MemKind::Image(runtime),
+        runtime: MemKind::Image(runtime),
         context,
         parent,
     })
@@ -229,7 +228,7 @@ pub fn get_info(image: RawHandle, name: cl_image_info, writer: InfoWriter) -> CL
         CL_IMAGE_ARRAY_SIZE => writer.value(image.array_size()),
         CL_IMAGE_BUFFER => {
             let buffer = mem.parent.as_ref();
-            let buffer = buffer.filter(|parent| matches!(parent.kind, MemKind::Buffer));
+            let buffer = buffer.filter(|parent| parent.buffer().is_ok());
             writer.value(buffer.map_or(RawHandle::NULL, |buffer| buffer.raw()))
         }
         CL_IMAGE_NUM_MIP_LEVELS => writer.value(image.mip_levels()),

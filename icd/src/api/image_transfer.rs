@@ -108,13 +108,12 @@ pub fn copy(
 ) -> CLResult<()> {
     let mut place = place.open()?;
     let (source, destination) = (place.image(source)?, place.image(destination)?);
-    let (source, destination) = (source.image()?, destination.image()?);
     // > CL_INVALID_VALUE if src_origin, dst_origin or region is NULL.
-    let source_origin = source_origin.of(source)?;
-    let (destination_origin, region) = region_of(destination, destination_origin, region)?;
+    let source_origin = source_origin.of(&source)?;
+    let (destination_origin, region) = region_of(&destination, destination_origin, region)?;
     let copy = CopyImage {
-        source,
-        destination,
+        source: &source,
+        destination: &destination,
         source_origin,
         destination_origin,
         region,
@@ -134,11 +133,10 @@ pub fn copy_to_buffer(
     let mut place = place.open()?;
     let source = place.image(source)?;
     let destination = place.buffer(destination)?;
-    let source = source.image()?;
-    let (origin, region) = region_of(source, source_origin, region)?;
+    let (origin, region) = region_of(&source, source_origin, region)?;
     let copy = CopyImageToBuffer {
-        source,
-        destination: &destination.runtime,
+        source: &source,
+        destination: &destination,
         origin,
         region,
         offset,
@@ -158,11 +156,10 @@ pub fn copy_from_buffer(
     let mut place = place.open()?;
     let source = place.buffer(source)?;
     let destination = place.image(destination)?;
-    let destination = destination.image()?;
-    let (origin, region) = region_of(destination, destination_origin, region)?;
+    let (origin, region) = region_of(&destination, destination_origin, region)?;
     let copy = CopyBufferToImage {
-        source: &source.runtime,
-        destination,
+        source: &source,
+        destination: &destination,
         offset,
         origin,
         region,
@@ -179,13 +176,12 @@ pub fn fill(
     region: InPtr<[usize; 3]>,
 ) -> CLResult<()> {
     let mut place = place.open()?;
-    let mem = place.image(image)?;
-    let image = mem.image()?;
+    let image = place.image(image)?;
     // > CL_INVALID_VALUE if fill_color is NULL.
-    let color = color.of(image)?;
-    let (origin, region) = region_of(image, origin, region)?;
+    let color = color.of(&image)?;
+    let (origin, region) = region_of(&image, origin, region)?;
     let fill = FillImage {
-        image,
+        image: &image,
         color,
         origin,
         region,

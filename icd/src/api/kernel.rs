@@ -121,8 +121,8 @@ pub fn set_arg_of(kernel: &RuntimeKernel, index: cl_uint, value: InList<u8>) -> 
             }
             // > CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the
             // > specified arg_value is not a valid memory object.
-            let mem = Mem::buffer(raw)?;
-            kernel.set_arg_buffer(index, Some(&mem.runtime))
+            let mem = Mem::from_raw(raw)?;
+            kernel.set_arg_buffer(index, Some(mem.buffer()?))
         }
         ArgKind::Pipe => {
             let mem = Mem::from_raw(object_argument(value)?)?;

@@ -99,10 +99,12 @@ pub fn native_kernel(
     // > CL_INVALID_MEM_OBJECT if one or more memory objects specified in mem_list are not valid or
     // > are not buffer objects.
     let raws = mem_list.get()?.unwrap_or_default();
-    let mems: Vec<_> = raws.into_iter().map(Mem::buffer).collect::<CLResult<_>>()?;
+    let mems = Mem::from_raws(&raws)?;
+    let objects = mems.iter().map(|mem| Ok(mem.buffer()?.memory().clone()));
+    let objects = objects.collect::<CLResult<Vec<_>>>()?;
     let places = args_mem_loc.get()?.unwrap_or_default();
     let mut block = args.get()?;
-    for (mem, place) in mems.iter().zip(places) {
+    for (memory, place) in objects.iter().zip(places) {
         let block = block.as_mut().ok_or(ClError::INVALID_VALUE)?;
         // A place is the address within args where the buffer's own address belongs.
         let at = (place as usize).wrapping_sub(args.address());
@@ -110,13 +112,12 @@ pub fn native_kernel(
         let target = end
             .and_then(|end| block.get_mut(at..end))
             .ok_or(ClError::INVALID_VALUE)?;
-        target.copy_from_slice(&(mem.runtime.as_ptr() as usize).to_ne_bytes());
+        target.copy_from_slice(&(memory.as_ptr() as usize).to_ne_bytes());
     }
-    let buffers: Vec<_> = mems.iter().map(|mem| mem.runtime.clone()).collect();
     let event =
         queue
             .runtime
-            .enqueue_native(callback::native_kernel(function, block), &buffers, &wait)?;
+            .enqueue_native(callback::native_kernel(function, block), &objects, &wait)?;
     events.give(&queue, event);
     Ok(())
 }

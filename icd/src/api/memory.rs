@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use brolga_runtime::{
-    Buffer as RuntimeBuffer, HostPtr, Image as RuntimeImage, Pipe as RuntimePipe,
+    Buffer as RuntimeBuffer, HostPtr, Image as RuntimeImage, MemObject, Pipe as RuntimePipe,
 };
 use opencl_sys::*;
 
@@ -20,9 +20,7 @@ use crate::abi::property_list::{MemProperties, PropertyList};
 
 /// `cl_mem`
 pub struct Mem {
-    /// Pipes and images have memory too.
-    pub runtime: Arc<RuntimeBuffer>,
-    pub kind: MemKind,
+    pub runtime: MemKind,
     pub context: Ref<Context>,
     /// The buffer that a sub-buffer is part of, and what an image is made from.
     pub parent: Option<Ref<Mem>>,
@@ -32,7 +30,7 @@ pub struct Mem {
 
 /// What a memory object is.
 pub enum MemKind {
-    Buffer,
+    Buffer(Arc<RuntimeBuffer>),
     Pipe(Arc<RuntimePipe>),
     Image(Arc<RuntimeImage>),
 }
@@ -46,32 +44,39 @@ impl OfContext for Mem {
 }
 
 impl Mem {
-    /// The buffer behind `raw`.
-    pub fn buffer(raw: RawHandle) -> CLResult<Ref<Mem>> {
-        let mem = Mem::from_raw(raw)?;
-        // > CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object.
-        require(
-            matches!(mem.kind, MemKind::Buffer),
-            ClError::INVALID_MEM_OBJECT,
-        )?;
-        Ok(mem)
+    /// What is common to all memory objects.
+    pub fn memory(&self) -> &Arc<MemObject> {
+        match &self.runtime {
+            MemKind::Buffer(buffer) => buffer.memory(),
+            MemKind::Pipe(pipe) => pipe.memory(),
+            MemKind::Image(image) => image.memory(),
+        }
+    }
+
+    /// The buffer that it is.
+    pub fn buffer(&self) -> CLResult<&Arc<RuntimeBuffer>> {
+        match &self.runtime {
+            MemKind::Buffer(buffer) => Ok(buffer),
+            // > CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object.
+            MemKind::Pipe(_) | MemKind::Image(_) => Err(ClError::INVALID_MEM_OBJECT),
+        }
     }
 
     /// The image that it is.
     pub fn image(&self) -> CLResult<&Arc<RuntimeImage>> {
-        match &self.kind {
+        match &self.runtime {
             MemKind::Image(image) => Ok(image),
             // > CL_INVALID_MEM_OBJECT if image is not a valid image object.
-            MemKind::Buffer | MemKind::Pipe(_) => Err(ClError::INVALID_MEM_OBJECT),
+            MemKind::Buffer(_) | MemKind::Pipe(_) => Err(ClError::INVALID_MEM_OBJECT),
         }
     }
 
     /// The pipe that it is.
     pub fn pipe(&self) -> CLResult<&Arc<RuntimePipe>> {
-        match &self.kind {
+        match &self.runtime {
             MemKind::Pipe(pipe) => Ok(pipe),
             // > CL_INVALID_MEM_OBJECT if pipe is not a valid pipe object.
-            MemKind::Buffer | MemKind::Image(_) => Err(ClError::INVALID_MEM_OBJECT),
+            MemKind::Buffer(_) | MemKind::Image(_) => Err(ClError::INVALID_MEM_OBJECT),
         }
     }
 }
@@ -146,8 +151,7 @@ fn finish(
     }?;
     Ok(Handle::new(Mem {
         imported_for: external.map_or(Vec::new(), |external| external.devices),
-        runtime,
-        kind: MemKind::Buffer,
+        runtime: MemKind::Buffer(runtime),
         context,
         parent: None,
     })
@@ -162,8 +166,8 @@ pub fn create_sub_buffer(
     create_info: InPtr<cl_buffer_region>,
 ) -> CLResult<RawHandle> {
     // > CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object.
-    let parent = Mem::buffer(buffer)?;
-    Mem::usable(buffer)?;
+    let parent = Mem::usable(buffer)?;
+    let runtime = parent.buffer()?;
     require(parent.parent.is_none(), ClError::INVALID_MEM_OBJECT)?;
     // > CL_INVALID_VALUE if the value specified in buffer_create_type is not valid.
     require(
@@ -173,13 +177,10 @@ pub fn create_sub_buffer(
     // > CL_INVALID_VALUE if value(s) specified in buffer_create_info (for a given
     // > buffer_create_type) is not valid or if buffer_create_info is NULL.
     let region = create_info.get().ok_or(ClError::INVALID_VALUE)?;
-    let runtime = parent
-        .runtime
-        .sub_buffer(flags, region.origin, region.size)?;
+    let part = runtime.sub_buffer(flags, region.origin, region.size)?;
     Ok(Handle::new(Mem {
         imported_for: Vec::new(),
-        runtime,
-        kind: MemKind::Buffer,
+        runtime: MemKind::Buffer(part),
         context: parent.context.clone(),
         parent: Some(parent),
     })
@@ -189,17 +190,17 @@ pub fn create_sub_buffer(
 /// `clGetMemObjectInfo`
 pub fn get_info(mem: RawHandle, name: cl_mem_info, writer: InfoWriter) -> CLResult<()> {
     let mem = Mem::from_raw(mem)?;
-    let buffer = &mem.runtime;
+    let memory = mem.memory();
     match name {
-        CL_MEM_TYPE => writer.value(match &mem.kind {
-            MemKind::Buffer => CL_MEM_OBJECT_BUFFER,
+        CL_MEM_TYPE => writer.value(match &mem.runtime {
+            MemKind::Buffer(_) => CL_MEM_OBJECT_BUFFER,
             MemKind::Pipe(_) => CL_MEM_OBJECT_PIPE,
             MemKind::Image(image) => image.image_type() as cl_mem_object_type,
         }),
-        CL_MEM_FLAGS => writer.value(buffer.flags()),
-        CL_MEM_SIZE => writer.value(buffer.size()),
-        CL_MEM_HOST_PTR => writer.value(buffer.host_ptr() as usize),
-        CL_MEM_MAP_COUNT => writer.value(buffer.map_count()),
+        CL_MEM_FLAGS => writer.value(memory.flags()),
+        CL_MEM_SIZE => writer.value(memory.size()),
+        CL_MEM_HOST_PTR => writer.value(memory.host_ptr() as usize),
+        CL_MEM_MAP_COUNT => writer.value(memory.map_count()),
         CL_MEM_REFERENCE_COUNT => writer.value(mem.reference_count()),
         CL_MEM_CONTEXT => writer.value(mem.context.raw()),
         CL_MEM_ASSOCIATED_MEMOBJECT => writer.value(
@@ -207,12 +208,12 @@ pub fn get_info(mem: RawHandle, name: cl_mem_info, writer: InfoWriter) -> CLResu
                 .as_ref()
                 .map_or(RawHandle::NULL, |parent| parent.raw()),
         ),
-        CL_MEM_OFFSET => writer.value(buffer.offset()),
-        CL_MEM_USES_SVM_POINTER => writer.boolean(buffer.uses_svm_pointer()),
-        CL_MEM_PROPERTIES => writer.array(buffer.properties()),
+        CL_MEM_OFFSET => writer.value(memory.offset()),
+        CL_MEM_USES_SVM_POINTER => writer.boolean(memory.uses_svm_pointer()),
+        CL_MEM_PROPERTIES => writer.array(memory.properties()),
         // > Returns a list of device addresses for the buffer, one for each device in the context.
         CL_MEM_DEVICE_ADDRESS_EXT => {
-            let address = buffer.device_address()?;
+            let address = memory.device_address()?;
             writer.array(&vec![address; mem.context.devices.len()])
         }
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
@@ -229,7 +230,7 @@ pub fn set_destructor_callback(
     let mem = Mem::from_raw(mem)?;
     // > CL_INVALID_VALUE if pfn_notify is NULL.
     let notify = notify.ok_or(ClError::INVALID_VALUE)?;
-    mem.runtime
+    mem.memory()
         .on_destroy(Box::new(callback::on_handle(notify, mem.raw(), user_data)));
     Ok(())
 }

@@ -25,8 +25,7 @@ pub fn create(
     // Flags and sizes are checked by the runtime, in the order of the specification's list.
     let pipe = RuntimePipe::new(&context.runtime, flags, packet_size, max_packets)?;
     Ok(Handle::new(Mem {
-        runtime: pipe.memory().clone(),
-        kind: MemKind::Pipe(pipe),
+        runtime: MemKind::Pipe(pipe),
         context,
         parent: None,
         imported_for: Vec::new(),

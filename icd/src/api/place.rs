@@ -8,7 +8,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use brolga_runtime::Recordable;
+use brolga_runtime::{Buffer, Image, Recordable};
 
 use super::command_buffer::CommandBuffer;
 use super::context::OfContext;
@@ -34,22 +34,22 @@ pub trait OpenPlace: Sized {
     fn take<D: Recordable>(self, describe: impl FnOnce() -> CLResult<D>) -> CLResult<()>;
 
     /// Notes an object that the command uses.
-    fn attach(&mut self, mem: &Ref<Mem>);
+    fn attach(&mut self, mem: Ref<Mem>);
 
     /// The buffer behind `raw`, which the command uses.
-    fn buffer(&mut self, raw: RawHandle) -> CLResult<Ref<Mem>> {
-        let mem = Mem::buffer(raw)?;
-        self.attach(&mem);
-        Ok(mem)
+    fn buffer(&mut self, raw: RawHandle) -> CLResult<Arc<Buffer>> {
+        let mem = Mem::from_raw(raw)?;
+        let buffer = mem.buffer()?.clone();
+        self.attach(mem);
+        Ok(buffer)
     }
 
-    /// The memory object behind `raw`, which is an image and which the command uses.
-    fn image(&mut self, raw: RawHandle) -> CLResult<Ref<Mem>> {
-        // > CL_INVALID_MEM_OBJECT if image is not a valid image object.
+    /// The image behind `raw`, which the command uses.
+    fn image(&mut self, raw: RawHandle) -> CLResult<Arc<Image>> {
         let mem = Mem::from_raw(raw)?;
-        mem.image()?;
-        self.attach(&mem);
-        Ok(mem)
+        let image = mem.image()?.clone();
+        self.attach(mem);
+        Ok(image)
     }
 }
 
@@ -79,7 +79,7 @@ impl OpenPlace for OpenQueue {
     }
 
     /// The runtime keeps what the command uses, until it is complete.
-    fn attach(&mut self, _: &Ref<Mem>) {}
+    fn attach(&mut self, _: Ref<Mem>) {}
 }
 
 /// A command-buffer that is being recorded, and what a command for it waits for.
@@ -110,7 +110,7 @@ impl OpenPlace for OpenRecording {
         Ok(())
     }
 
-    fn attach(&mut self, mem: &Ref<Mem>) {
-        self.objects.push(mem.clone());
+    fn attach(&mut self, mem: Ref<Mem>) {
+        self.objects.push(mem);
     }
 }

@@ -7,8 +7,8 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use brolga_runtime::{
-    Buffer as RuntimeBuffer, CopyBuffer, CopyRect, Direction, FillBuffer, HostCopy, HostPtr,
-    HostRect, Pattern, RectSide,
+    CopyBuffer, CopyRect, Direction, FillBuffer, HostCopy, HostPtr, HostRect, MemObject, Pattern,
+    RectSide,
 };
 use opencl_sys::*;
 
@@ -43,10 +43,10 @@ fn host_copy(
     host: HostPtr,
 ) -> CLResult<()> {
     let queue = Queue::usable(submission.queue)?;
-    let buffer = Mem::buffer(buffer)?;
+    let buffer = Mem::from_raw(buffer)?;
     let copy = HostCopy {
         direction,
-        buffer: &buffer.runtime,
+        buffer: buffer.buffer()?,
         offset,
         size,
         host,
@@ -93,8 +93,8 @@ pub fn copy(
     let source = place.buffer(source)?;
     let destination = place.buffer(destination)?;
     let copy = CopyBuffer {
-        source: &source.runtime,
-        destination: &destination.runtime,
+        source: &source,
+        destination: &destination,
         source_offset,
         destination_offset,
         size,
@@ -120,12 +120,12 @@ fn host_rect(
     host: HostPtr,
 ) -> CLResult<()> {
     let queue = Queue::usable(submission.queue)?;
-    let buffer = Mem::buffer(buffer)?;
+    let buffer = Mem::from_raw(buffer)?;
     let [buffer_pitches, host_pitches] = place.pitches;
     // > CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL.
     let rect = HostRect {
         direction,
-        buffer: &buffer.runtime,
+        buffer: buffer.buffer()?,
         buffer_side: side(place.origins[0], buffer_pitches)?,
         host,
         host_side: side(place.origins[1], host_pitches)?,
@@ -202,8 +202,8 @@ pub fn copy_rect(
     let destination = place.buffer(destination)?;
     // > CL_INVALID_VALUE if src_origin, dst_origin, or region is NULL.
     let copy = CopyRect {
-        source: &source.runtime,
-        destination: &destination.runtime,
+        source: &source,
+        destination: &destination,
         source_side: side(source_origin, [source_row_pitch, source_slice_pitch])?,
         destination_side: side(
             destination_origin,
@@ -233,7 +233,7 @@ pub fn fill(
     let mut place = place.open()?;
     let buffer = place.buffer(buffer)?;
     let fill = FillBuffer {
-        buffer: &buffer.runtime,
+        buffer: &buffer,
         pattern: self::pattern(pattern)?,
         offset,
         size,
@@ -253,11 +253,11 @@ pub fn map(
     event: OutPtr<RawHandle>,
 ) -> CLResult<*mut c_void> {
     let queue = Queue::usable(queue)?;
-    let buffer = Mem::buffer(buffer)?;
+    let buffer = Mem::from_raw(buffer)?;
     let events = Events::new(event_list, event);
     let wait = events.wait_list()?;
     let (event, address) = queue.runtime.enqueue_map(
-        &buffer.runtime,
+        buffer.buffer()?,
         blocking != CL_FALSE,
         flags,
         offset,
@@ -282,17 +282,17 @@ pub fn unmap(
         // > or clEnqueueMapImage for memobj.
         queue
             .runtime
-            .enqueue_unmap(&mem.runtime, mapped.address(), wait)
+            .enqueue_unmap(mem.memory(), mapped.address(), wait)
     })
 }
 
 /// What is to be migrated.
-fn memory_objects(list: InList<RawHandle>) -> CLResult<Vec<Arc<RuntimeBuffer>>> {
+fn memory_objects(list: InList<RawHandle>) -> CLResult<Vec<Arc<MemObject>>> {
     // > CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL.
     require(list.count() != 0, ClError::INVALID_VALUE)?;
     let raws = list.get()?.ok_or(ClError::INVALID_VALUE)?;
     let objects = Mem::from_raws(&raws)?;
-    Ok(objects.iter().map(|mem| mem.runtime.clone()).collect())
+    Ok(objects.iter().map(|mem| mem.memory().clone()).collect())
 }
 
 /// `clEnqueueMigrateMemObjectEXT` of `cl_ext_migrate_memobject`
@@ -303,9 +303,9 @@ pub fn migrate_ext(
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let buffers = memory_objects(mem_objects)?;
+    let objects = memory_objects(mem_objects)?;
     events.enqueue(&queue, |wait| {
-        queue.runtime.enqueue_migrate_ext(&buffers, flags, wait)
+        queue.runtime.enqueue_migrate_ext(&objects, flags, wait)
     })
 }
 
@@ -317,9 +317,9 @@ pub fn migrate(
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let buffers = memory_objects(mem_objects)?;
+    let objects = memory_objects(mem_objects)?;
     // > CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table.
     events.enqueue(&queue, |wait| {
-        queue.runtime.enqueue_migrate(&buffers, flags, wait)
+        queue.runtime.enqueue_migrate(&objects, flags, wait)
     })
 }

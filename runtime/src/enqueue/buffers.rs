@@ -5,36 +5,17 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use super::Description;
+use super::{Description, check_memory, retained};
 use crate::base::device::Device;
 use crate::command::{Captured, Command};
 use crate::context::Context;
 use crate::memory::buffer::Buffer;
 use crate::memory::host::HostPtr;
+use crate::memory::object::MemObject;
 use crate::memory::pattern::Pattern;
 use crate::memory::rect::{self, RectLayout, RectSide};
 use crate::memory::transfer::Transfer;
 use brolga_engine::error::{CLResult, ClError};
-use brolga_engine::work::RetainedResources;
-
-/// What a command on buffers keeps alive.
-pub(super) fn retained<'a>(
-    buffers: impl IntoIterator<Item = &'a Arc<Buffer>>,
-) -> RetainedResources {
-    buffers
-        .into_iter()
-        .map(|buffer| Arc::clone(buffer) as _)
-        .collect()
-}
-
-/// Checks that a buffer belongs to the context of a command. Errors: `CL_INVALID_CONTEXT`.
-pub(super) fn check_buffer(context: &Arc<Context>, buffer: &Buffer) -> CLResult<()> {
-    // CL_INVALID_CONTEXT if the context associated with command_queue and buffer are not the same.
-    match Arc::ptr_eq(buffer.context(), context) {
-        true => Ok(()),
-        false => Err(ClError::INVALID_CONTEXT),
-    }
-}
 
 /// CL_INVALID_VALUE if ptr is a NULL value.
 pub(super) fn check_pointer(pointer: HostPtr) -> CLResult<()> {
@@ -53,14 +34,14 @@ pub enum Direction {
 
 impl Direction {
     /// Errors: `CL_INVALID_OPERATION`.
-    pub(super) fn check_access(self, buffer: &Buffer) -> CLResult<()> {
+    pub(super) fn check_access(self, memory: &MemObject) -> CLResult<()> {
         match self {
             // CL_INVALID_OPERATION if clEnqueueReadBuffer is called on buffer which has been
             // created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS; so with images.
-            Direction::Read => buffer.check_host_read(),
+            Direction::Read => memory.check_host_read(),
             // CL_INVALID_OPERATION if clEnqueueWriteBuffer is called on buffer which has been
             // created with CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_NO_ACCESS or CL_MEM_IMMUTABLE_EXT.
-            Direction::Write => buffer.check_host_write(),
+            Direction::Write => memory.check_host_write(),
         }
     }
 
@@ -97,13 +78,14 @@ pub struct HostCopy<'a> {
 
 impl Description for HostCopy<'_> {
     fn command(self, context: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
-        check_buffer(context, self.buffer)?;
+        let memory = self.buffer.memory();
+        check_memory(context, memory)?;
         // CL_INVALID_VALUE if the region being read or written specified by (offset, size) is out
         // of bounds or if ptr is a NULL value.
-        self.buffer.check_range(self.offset, self.size)?;
+        memory.check_range(self.offset, self.size)?;
         check_pointer(self.host)?;
-        self.direction.check_access(self.buffer)?;
-        let inside = self.buffer.pointer().offset(self.offset);
+        self.direction.check_access(memory)?;
+        let inside = memory.pointer().offset(self.offset);
         let (destination, source) = self.direction.ends(self.host, inside);
         Ok(Command {
             command_type: self
@@ -114,7 +96,7 @@ impl Description for HostCopy<'_> {
                 source,
                 size: self.size,
             }),
-            retained: retained([self.buffer]),
+            retained: retained([memory]),
         })
     }
 }
@@ -135,21 +117,22 @@ pub struct HostRect<'a> {
 
 impl Description for HostRect<'_> {
     fn command(self, context: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
-        check_buffer(context, self.buffer)?;
+        let memory = self.buffer.memory();
+        check_memory(context, memory)?;
         check_pointer(self.host)?;
-        self.direction.check_access(self.buffer)?;
+        self.direction.check_access(memory)?;
         let inside = self.buffer_side.layout(self.region)?;
-        self.buffer.check_range(0, inside.end)?;
+        memory.check_range(0, inside.end)?;
         let outside = self.host_side.layout(self.region)?;
         let (destination, source) = self
             .direction
-            .ends((self.host, outside), (self.buffer.pointer(), inside));
+            .ends((self.host, outside), (memory.pointer(), inside));
         Ok(Command {
             command_type: self
                 .direction
                 .either(CL_COMMAND_READ_BUFFER_RECT, CL_COMMAND_WRITE_BUFFER_RECT),
             work: Captured::Transfer(Transfer::rect(destination, source, self.region)),
-            retained: retained([self.buffer]),
+            retained: retained([memory]),
         })
     }
 }
@@ -169,9 +152,9 @@ pub struct CopyBuffer<'a> {
 
 impl Description for CopyBuffer<'_> {
     fn command(self, context: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
-        let (source, destination) = (self.source, self.destination);
-        check_buffer(context, source)?;
-        check_buffer(context, destination)?;
+        let (source, destination) = (self.source.memory(), self.destination.memory());
+        check_memory(context, source)?;
+        check_memory(context, destination)?;
         source.check_range(self.source_offset, self.size)?;
         destination.check_range(self.destination_offset, self.size)?;
         let from = source.pointer().offset(self.source_offset);
@@ -220,15 +203,16 @@ impl CopyRect<'_> {
         if Arc::ptr_eq(self.source, self.destination) && pitches_differ {
             return Err(ClError::INVALID_VALUE);
         }
-        if !self.source.shares_memory_with(self.destination) {
+        let (source, destination) = (self.source.memory(), self.destination.memory());
+        if !source.shares_memory_with(destination) {
             return Ok(false);
         }
-        let shifted = |side: RectLayout, buffer: &Buffer| RectLayout {
-            offset: side.offset + buffer.offset(),
-            end: side.end + buffer.offset(),
+        let shifted = |side: RectLayout, memory: &MemObject| RectLayout {
+            offset: side.offset + memory.offset(),
+            end: side.end + memory.offset(),
             ..side
         };
-        let (a, b) = (shifted(from, self.source), shifted(to, self.destination));
+        let (a, b) = (shifted(from, source), shifted(to, destination));
         Ok(match pitches_differ {
             true => a.offset < b.end && b.offset < a.end,
             false => rect::overlap(&a, &b, self.region),
@@ -238,9 +222,9 @@ impl CopyRect<'_> {
 
 impl Description for CopyRect<'_> {
     fn command(self, context: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
-        let (source, destination) = (self.source, self.destination);
-        check_buffer(context, source)?;
-        check_buffer(context, destination)?;
+        let (source, destination) = (self.source.memory(), self.destination.memory());
+        check_memory(context, source)?;
+        check_memory(context, destination)?;
         let from = self.source_side.layout(self.region)?;
         let to = self.destination_side.layout(self.region)?;
         source.check_range(0, from.end)?;
@@ -286,19 +270,20 @@ impl Description for FillBuffer<'_> {
             offset,
             size,
         } = self;
-        check_buffer(context, buffer)?;
-        buffer.check_range(offset, size)?;
+        let memory = buffer.memory();
+        check_memory(context, memory)?;
+        memory.check_range(offset, size)?;
         pattern.check_fits(offset, size)?;
         // CL_INVALID_OPERATION if buffer was created with CL_MEM_IMMUTABLE_EXT.
-        buffer.check_mutable()?;
+        memory.check_mutable()?;
         Ok(Command {
             command_type: CL_COMMAND_FILL_BUFFER,
             work: Captured::Transfer(Transfer::Fill {
-                destination: buffer.pointer().offset(offset),
+                destination: memory.pointer().offset(offset),
                 size,
                 pattern: pattern.into_bytes(),
             }),
-            retained: retained([buffer]),
+            retained: retained([memory]),
         })
     }
 }

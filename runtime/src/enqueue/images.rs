@@ -7,20 +7,20 @@ use brolga_compiler::image::{ChannelOrder, Component};
 use opencl_sys::*;
 use smallvec::SmallVec;
 
-use super::Description;
-use super::buffers::{Direction, check_buffer, check_pointer};
+use super::buffers::{Direction, check_pointer};
 use super::mapping::{check_map_access, check_map_flags};
+use super::{Description, check_memory, retained};
 use crate::base::device::Device;
 use crate::command::{Captured, Command};
 use crate::context::Context;
 use crate::memory::buffer::Buffer;
 use crate::memory::host::HostPtr;
 use crate::memory::image::Image;
+use crate::memory::object::MemObject;
 use crate::memory::transfer::Transfer;
 use crate::queue::Queue;
 use brolga_engine::Event;
 use brolga_engine::error::{CLResult, ClError};
-use brolga_engine::work::{Resource, RetainedResources};
 
 /// Where in an image a command begins: x, y, z, and what is left for the level ("Specifying Mipmap
 /// Levels to Image Operations").
@@ -34,32 +34,28 @@ pub struct HostTexels {
     pub slice_pitch: usize,
 }
 
-/// Checks that an image belongs to the context of a command. Errors: `CL_INVALID_CONTEXT`.
-fn check_image(context: &Arc<Context>, image: &Image) -> CLResult<()> {
-    check_buffer(context, image.memory())
-}
-
-fn transfer(
+/// A command that keeps `objects` alive.
+fn transfer<const N: usize>(
     command_type: cl_command_type,
     transfer: Transfer,
-    retained: RetainedResources,
+    objects: [&Arc<MemObject>; N],
 ) -> Command {
     Command {
         command_type,
         work: Captured::Transfer(transfer),
-        retained,
+        retained: retained(objects),
     }
 }
 
 /// Checks that an image is not one that the memory of `buffer` is seen as.
 ///
 /// Errors: `CL_INVALID_MEM_OBJECT`.
-fn check_apart(image: &Image, buffer: &Arc<Buffer>) -> CLResult<()> {
+fn check_apart(image: &Image, buffer: &Buffer) -> CLResult<()> {
     // CL_INVALID_MEM_OBJECT if src_image is a 1D image buffer object created from dst_buffer, or
     // dst_image from src_buffer ("Copying Between Image and Buffer Objects").
     let is_buffer = image.image_type() as u32 == CL_MEM_OBJECT_IMAGE1D_BUFFER;
     let parent = image.memory().parent();
-    match is_buffer && parent.is_some_and(|parent| Arc::ptr_eq(parent, buffer)) {
+    match is_buffer && parent.is_some_and(|parent| Arc::ptr_eq(parent, buffer.memory())) {
         true => Err(ClError::INVALID_MEM_OBJECT),
         false => Ok(()),
     }
@@ -87,16 +83,17 @@ impl Description for HostImage<'_> {
             host,
             ..
         } = self;
-        check_image(context, image)?;
+        let memory = image.memory();
+        check_memory(context, memory)?;
         check_pointer(host.pointer)?;
         let region = image.region(self.origin, self.region)?;
         let outside = image.host_layout(&region, host.row_pitch, host.slice_pitch)?;
-        direction.check_access(image.memory())?;
-        let inside = (image.memory().pointer(), region.layout);
+        direction.check_access(memory)?;
+        let inside = (memory.pointer(), region.layout);
         let (destination, source) = direction.ends((host.pointer, outside), inside);
         let rect = Transfer::rect(destination, source, region.bytes);
         let command_type = direction.either(CL_COMMAND_READ_IMAGE, CL_COMMAND_WRITE_IMAGE);
-        Ok(transfer(command_type, rect, one(image)))
+        Ok(transfer(command_type, rect, [memory]))
     }
 }
 
@@ -116,8 +113,9 @@ pub struct CopyImage<'a> {
 impl Description for CopyImage<'_> {
     fn command(self, context: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
         let (source, destination) = (self.source, self.destination);
-        check_image(context, source)?;
-        check_image(context, destination)?;
+        let (source_memory, destination_memory) = (source.memory(), destination.memory());
+        check_memory(context, source_memory)?;
+        check_memory(context, destination_memory)?;
         // CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format.
         if source.format() != destination.format() {
             return Err(ClError::IMAGE_FORMAT_MISMATCH);
@@ -130,17 +128,14 @@ impl Description for CopyImage<'_> {
             return Err(ClError::MEM_COPY_OVERLAP);
         }
         // CL_INVALID_OPERATION if dst_image was created with CL_MEM_IMMUTABLE_EXT.
-        destination.memory().check_mutable()?;
+        destination_memory.check_mutable()?;
         let rect = Transfer::rect(
-            (destination.memory().pointer(), to.layout),
-            (source.memory().pointer(), from.layout),
+            (destination_memory.pointer(), to.layout),
+            (source_memory.pointer(), from.layout),
             from.bytes,
         );
-        let retained = RetainedResources::from_iter([
-            Arc::clone(source) as Resource,
-            Arc::clone(destination) as Resource,
-        ]);
-        Ok(transfer(CL_COMMAND_COPY_IMAGE, rect, retained))
+        let objects = [source_memory, destination_memory];
+        Ok(transfer(CL_COMMAND_COPY_IMAGE, rect, objects))
     }
 }
 
@@ -160,11 +155,11 @@ pub struct CopyImageToBuffer<'a> {
 
 impl Description for CopyImageToBuffer<'_> {
     fn command(self, context: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
-        let (source, destination) = (self.source, self.destination);
-        check_image(context, source)?;
-        check_buffer(context, destination)?;
-        check_apart(source, destination)?;
-        let from = source.region(self.origin, self.region)?;
+        let (source, destination) = (self.source.memory(), self.destination.memory());
+        check_memory(context, source)?;
+        check_memory(context, destination)?;
+        check_apart(self.source, self.destination)?;
+        let from = self.source.region(self.origin, self.region)?;
         // CL_INVALID_VALUE if the region specified by dst_offset and the computed dst_cb is out of
         // bounds of dst_buffer.
         let to = from.tight(self.offset)?;
@@ -173,11 +168,11 @@ impl Description for CopyImageToBuffer<'_> {
         destination.check_mutable()?;
         let rect = Transfer::rect(
             (destination.pointer(), to),
-            (source.memory().pointer(), from.layout),
+            (source.pointer(), from.layout),
             from.bytes,
         );
-        let retained = both(source, destination);
-        Ok(transfer(CL_COMMAND_COPY_IMAGE_TO_BUFFER, rect, retained))
+        let objects = [source, destination];
+        Ok(transfer(CL_COMMAND_COPY_IMAGE_TO_BUFFER, rect, objects))
     }
 }
 
@@ -194,24 +189,24 @@ pub struct CopyBufferToImage<'a> {
 
 impl Description for CopyBufferToImage<'_> {
     fn command(self, context: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
-        let (source, destination) = (self.source, self.destination);
-        check_buffer(context, source)?;
-        check_image(context, destination)?;
-        check_apart(destination, source)?;
-        let to = destination.region(self.origin, self.region)?;
+        let (source, destination) = (self.source.memory(), self.destination.memory());
+        check_memory(context, source)?;
+        check_memory(context, destination)?;
+        check_apart(self.destination, self.source)?;
+        let to = self.destination.region(self.origin, self.region)?;
         // CL_INVALID_VALUE if the region specified by src_offset and the computed src_cb is out of
         // bounds of src_buffer.
         let from = to.tight(self.offset)?;
         source.check_range(0, from.end)?;
         // CL_INVALID_OPERATION if dst_image was created with CL_MEM_IMMUTABLE_EXT.
-        destination.memory().check_mutable()?;
+        destination.check_mutable()?;
         let rect = Transfer::rect(
-            (destination.memory().pointer(), to.layout),
+            (destination.pointer(), to.layout),
             (source.pointer(), from),
             to.bytes,
         );
-        let retained = both(destination, source);
-        Ok(transfer(CL_COMMAND_COPY_BUFFER_TO_IMAGE, rect, retained))
+        let objects = [source, destination];
+        Ok(transfer(CL_COMMAND_COPY_BUFFER_TO_IMAGE, rect, objects))
     }
 }
 
@@ -230,11 +225,11 @@ pub struct FillImage<'a> {
 
 impl Description for FillImage<'_> {
     fn command(self, context: &Arc<Context>, _: &Arc<Device>) -> CLResult<Command> {
-        let image = self.image;
-        check_image(context, image)?;
+        let (image, memory) = (self.image, self.image.memory());
+        check_memory(context, memory)?;
         let to = image.region(self.origin, self.region)?;
         // CL_INVALID_OPERATION if image was created with CL_MEM_IMMUTABLE_EXT.
-        image.memory().check_mutable()?;
+        memory.check_mutable()?;
         // The fill color is floating-point if the image channel data type is not an unnormalized
         // integer type, else four components with the sign of that type, and will be converted to
         // the appropriate image channel format and order ("Filling Image Objects").
@@ -245,25 +240,12 @@ impl Description for FillImage<'_> {
         };
         let texel = &format.encode(self.color, component)[..format.texel_size()];
         let fill = Transfer::fill_rect(
-            (image.memory().pointer(), to.layout),
+            (memory.pointer(), to.layout),
             to.bytes,
             SmallVec::from_slice(texel),
         );
-        Ok(transfer(CL_COMMAND_FILL_IMAGE, fill, one(image)))
+        Ok(transfer(CL_COMMAND_FILL_IMAGE, fill, [memory]))
     }
-}
-
-/// What a command on an image keeps alive.
-fn one(image: &Arc<Image>) -> RetainedResources {
-    RetainedResources::from_iter([Arc::clone(image) as Resource])
-}
-
-/// What a command on an image and a buffer keeps alive.
-fn both(image: &Arc<Image>, buffer: &Arc<Buffer>) -> RetainedResources {
-    RetainedResources::from_iter([
-        Arc::clone(image) as Resource,
-        Arc::clone(buffer) as Resource,
-    ])
 }
 
 impl Image {
@@ -301,21 +283,15 @@ impl Queue {
         region: [usize; 3],
         wait: &[Arc<Event>],
     ) -> CLResult<(Arc<Event>, *mut u8, [usize; 2])> {
-        check_image(self.context(), image)?;
+        let memory = image.memory();
+        check_memory(self.context(), memory)?;
         self.check_wait_list(wait)?;
         image.check_map(flags)?;
         let region = image.region(origin, region)?;
-        let memory = image.memory();
         let address = memory.pointer().offset(region.layout.offset);
-        memory.map(region.area, address.addr(), flags)?;
-        let event = self.mapped(
-            CL_COMMAND_MAP_IMAGE,
-            memory,
-            address,
-            one(image),
-            wait,
-            blocking,
-        )?;
+        let regions = memory.mapped_regions();
+        regions.add(region.area, address.addr(), flags)?;
+        let event = self.enqueue_mapped(CL_COMMAND_MAP_IMAGE, memory, address, blocking, wait)?;
         Ok((event, address.as_ptr(), image.mapped_pitches(&region)))
     }
 }

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use opencl_sys::*;
 use smallvec::SmallVec;
 
-use super::Description;
-use super::buffers::{check_buffer, retained};
+use super::{Description, check_memory, retained};
 use crate::base::device::Device;
 use crate::command::{Captured, Command};
 use crate::context::Context;
 use crate::kernel::Kernel;
-use crate::memory::buffer::Buffer;
+use crate::memory::object::MemObject;
 use crate::queue::{Ordering, Queue};
 use brolga_engine::Event;
 use brolga_engine::error::{CLResult, ClError};
@@ -137,24 +136,24 @@ impl Queue {
         self.submit(Task { kernel }, wait)
     }
 
-    /// `clEnqueueNativeKernel`: a pool thread calls `function` once. `buffers` are kept alive until
-    /// then; where they are, [`Buffer::as_ptr`] tells.
+    /// `clEnqueueNativeKernel`: a pool thread calls `function` once. `objects` are kept alive until
+    /// then; [`MemObject::as_ptr`] says where their bytes are.
     ///
-    /// Errors: `CL_INVALID_CONTEXT` (also for a buffer of another context).
+    /// Errors: `CL_INVALID_CONTEXT` (also for an object of another context).
     pub fn enqueue_native(
         self: &Arc<Self>,
         function: Box<dyn FnOnce() + Send>,
-        buffers: &[Arc<Buffer>],
+        objects: &[Arc<MemObject>],
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        for buffer in buffers {
-            check_buffer(self.context(), buffer)?;
+        for memory in objects {
+            check_memory(self.context(), memory)?;
         }
         let work = Once::application(function);
         self.enqueue(
             CL_COMMAND_NATIVE_KERNEL,
             work,
-            retained(buffers),
+            retained(objects),
             wait,
             Ordering::Queue,
         )

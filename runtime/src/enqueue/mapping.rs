@@ -1,16 +1,19 @@
-//! Access to buffers without a transfer: mapping, migrating, and handing external memory over.
+//! Access to memory objects without a transfer: mapping, migrating, and handing external memory
+//! over.
 
 use std::sync::Arc;
 
 use opencl_sys::*;
 
-use super::buffers::{check_buffer, retained};
-use crate::memory::buffer::{Area, Buffer};
+use super::{check_memory, retained};
+use crate::memory::buffer::Buffer;
 use crate::memory::host::HostPtr;
+use crate::memory::mappings::Area;
+use crate::memory::object::MemObject;
 use crate::queue::{Ordering, Queue, settle};
 use brolga_engine::Event;
 use brolga_engine::error::{CLResult, ClError};
-use brolga_engine::work::{Nothing, Once, RetainedResources};
+use brolga_engine::work::{Nothing, Once};
 
 /// Checks map flags. Errors: `CL_INVALID_VALUE`.
 pub(super) fn check_map_flags(flags: u64) -> CLResult<()> {
@@ -25,7 +28,7 @@ pub(super) fn check_map_flags(flags: u64) -> CLResult<()> {
 }
 
 /// Checks that a memory object may be mapped so. Errors: `CL_INVALID_OPERATION`.
-pub(super) fn check_map_access(memory: &Buffer, flags: u64) -> CLResult<()> {
+pub(super) fn check_map_access(memory: &MemObject, flags: u64) -> CLResult<()> {
     // CL_INVALID_OPERATION if buffer has been created with CL_MEM_HOST_WRITE_ONLY or
     // CL_MEM_HOST_NO_ACCESS and CL_MAP_READ is set in map_flags, or with CL_MEM_HOST_READ_ONLY or
     // CL_MEM_HOST_NO_ACCESS and a write is.
@@ -50,11 +53,11 @@ pub(super) fn check_migration_flags(flags: u64) -> CLResult<()> {
 
 /// Counts a mapping down when its unmap is done with, also if that fails since something did that
 /// it waits for: the mapping is forgotten, and no other unmap can count it down.
-struct Unmapping(Arc<Buffer>);
+struct Unmapping(Arc<MemObject>);
 
 impl Drop for Unmapping {
     fn drop(&mut self) {
-        self.0.unmapped();
+        self.0.mapped_regions().count_down();
     }
 }
 
@@ -64,7 +67,6 @@ impl Queue {
     ///
     /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, empty, flags),
     /// `CL_INVALID_OPERATION` (host access flags, or regions mapped for writing would overlap).
-    #[allow(clippy::too_many_arguments)]
     pub fn enqueue_map(
         self: &Arc<Self>,
         buffer: &Arc<Buffer>,
@@ -74,69 +76,64 @@ impl Queue {
         size: usize,
         wait: &[Arc<Event>],
     ) -> CLResult<(Arc<Event>, *mut u8)> {
-        check_buffer(self.context(), buffer)?;
+        let memory = buffer.memory();
+        check_memory(self.context(), memory)?;
         self.check_wait_list(wait)?;
         // CL_INVALID_VALUE if region being mapped given by (offset, size) is out of bounds or if
         // size is 0 or if values specified in map_flags are not valid ("Mapping Buffer Objects").
-        buffer.check_range(offset, size)?;
+        memory.check_range(offset, size)?;
         check_map_flags(flags)?;
         if size == 0 {
             return Err(ClError::INVALID_VALUE);
         }
-        check_map_access(buffer, flags)?;
-        let address = buffer.pointer().offset(offset);
-        buffer.map(Area::bytes(offset, size), address.addr(), flags)?;
-        let retained = retained([buffer]);
-        let event = self.mapped(
-            CL_COMMAND_MAP_BUFFER,
-            buffer,
-            address,
-            retained,
-            wait,
-            blocking,
-        )?;
+        check_map_access(memory, flags)?;
+        let address = memory.pointer().offset(offset);
+        let area = Area::bytes(offset, size);
+        memory.mapped_regions().add(area, address.addr(), flags)?;
+        let event = self.enqueue_mapped(CL_COMMAND_MAP_BUFFER, memory, address, blocking, wait)?;
         Ok((event, address.as_ptr()))
     }
 
-    /// The command of a mapping that is recorded in `memory`, which is forgotten if that fails.
-    pub(super) fn mapped(
+    /// The command of a mapping that is among the mapped regions of `memory`, and is taken out of
+    /// them if that fails.
+    pub(super) fn enqueue_mapped(
         self: &Arc<Self>,
         command_type: u32,
-        memory: &Buffer,
+        memory: &Arc<MemObject>,
         address: HostPtr,
-        retained: RetainedResources,
-        wait: &[Arc<Event>],
         blocking: bool,
+        wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
+        let retained = retained([memory]);
         self.enqueue(command_type, Nothing, retained, wait, Ordering::Queue)
             .and_then(|event| settle(event, blocking))
             .inspect_err(|_| {
                 // The application never sees the address.
-                if memory.take_mapping(address.addr()).is_ok() {
-                    memory.unmapped();
+                if memory.mapped_regions().remove(address.addr()).is_ok() {
+                    memory.mapped_regions().count_down();
                 }
             })
     }
 
     /// `clEnqueueUnmapMemObject`.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` when `address` is not what mapping `buffer`
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` when `address` is not what mapping `memory`
     /// returned (and unmapping has not used up).
     pub fn enqueue_unmap(
         self: &Arc<Self>,
-        buffer: &Arc<Buffer>,
+        memory: &Arc<MemObject>,
         address: usize,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        check_buffer(self.context(), buffer)?;
+        check_memory(self.context(), memory)?;
         self.check_wait_list(wait)?;
-        buffer.take_mapping(address)?;
-        let unmapping = Unmapping(Arc::clone(buffer));
+        memory.mapped_regions().remove(address)?;
+        let unmapping = Unmapping(Arc::clone(memory));
         let work = Once::instant(move || drop(unmapping));
         self.enqueue(
             CL_COMMAND_UNMAP_MEM_OBJECT,
             work,
-            retained([buffer]),
+            retained([memory]),
             wait,
             Ordering::Queue,
         )
@@ -144,15 +141,15 @@ impl Queue {
 
     /// `clEnqueueMigrateMemObjects`: all memory is where it should be already.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (no buffers, flags).
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (no objects, flags).
     pub fn enqueue_migrate(
         self: &Arc<Self>,
-        buffers: &[Arc<Buffer>],
+        objects: &[Arc<MemObject>],
         flags: u64,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
         check_migration_flags(flags)?;
-        self.enqueue_migration(CL_COMMAND_MIGRATE_MEM_OBJECTS, buffers, wait)
+        self.enqueue_migration(CL_COMMAND_MIGRATE_MEM_OBJECTS, objects, wait)
     }
 
     /// `clEnqueueMigrateMemObjectEXT`, the same before it was in the core.
@@ -160,7 +157,7 @@ impl Queue {
     /// Errors: as [`Queue::enqueue_migrate`].
     pub fn enqueue_migrate_ext(
         self: &Arc<Self>,
-        buffers: &[Arc<Buffer>],
+        objects: &[Arc<MemObject>],
         flags: u64,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
@@ -168,24 +165,24 @@ impl Queue {
         if flags & !CL_MIGRATE_MEM_OBJECT_HOST_EXT != 0 {
             return Err(ClError::INVALID_VALUE);
         }
-        self.enqueue_migration(CL_COMMAND_MIGRATE_MEM_OBJECT_EXT as u32, buffers, wait)
+        self.enqueue_migration(CL_COMMAND_MIGRATE_MEM_OBJECT_EXT as u32, objects, wait)
     }
 
     fn enqueue_migration(
         self: &Arc<Self>,
         command_type: u32,
-        buffers: &[Arc<Buffer>],
+        objects: &[Arc<MemObject>],
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
         // CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL ("Migrating Memory
         // Objects").
-        if buffers.is_empty() {
+        if objects.is_empty() {
             return Err(ClError::INVALID_VALUE);
         }
-        for buffer in buffers {
-            check_buffer(self.context(), buffer)?;
+        for memory in objects {
+            check_memory(self.context(), memory)?;
         }
-        let retained = retained(buffers);
+        let retained = retained(objects);
         self.enqueue(command_type, Nothing, retained, wait, Ordering::Queue)
     }
 }
@@ -193,13 +190,13 @@ impl Queue {
 impl Queue {
     /// `clEnqueueAcquireExternalMemObjectsKHR`. An empty list only waits.
     ///
-    /// Errors: `CL_INVALID_MEM_OBJECT` for a buffer that is not imported.
+    /// Errors: `CL_INVALID_MEM_OBJECT` for one that is not imported.
     pub fn enqueue_acquire_external(
         self: &Arc<Self>,
-        buffers: &[Arc<Buffer>],
+        objects: &[Arc<MemObject>],
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        self.enqueue_hand_over(buffers, true, wait)
+        self.enqueue_hand_over(objects, true, wait)
     }
 
     /// `clEnqueueReleaseExternalMemObjectsKHR`. An empty list only waits.
@@ -207,32 +204,32 @@ impl Queue {
     /// Errors: as [`Queue::enqueue_acquire_external`].
     pub fn enqueue_release_external(
         self: &Arc<Self>,
-        buffers: &[Arc<Buffer>],
+        objects: &[Arc<MemObject>],
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        self.enqueue_hand_over(buffers, false, wait)
+        self.enqueue_hand_over(objects, false, wait)
     }
 
     fn enqueue_hand_over(
         self: &Arc<Self>,
-        buffers: &[Arc<Buffer>],
+        objects: &[Arc<MemObject>],
         acquire: bool,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
         // CL_INVALID_MEM_OBJECT if any of the memory objects in mem_objects is not a valid OpenCL
         // memory object created using an external memory handle ("Acquiring and Releasing External
         // Memory Objects").
-        if buffers.iter().any(|buffer| buffer.external().is_none()) {
+        if objects.iter().any(|memory| memory.external().is_none()) {
             return Err(ClError::INVALID_MEM_OBJECT);
         }
-        let is_synchronized = |buffer: &&Arc<Buffer>| {
-            let external = buffer.external();
+        let is_synchronized = |memory: &&Arc<MemObject>| {
+            let external = memory.external();
             external.is_some_and(|external| external.is_synchronized())
         };
-        let synchronized: Vec<_> = buffers.iter().filter(is_synchronized).cloned().collect();
+        let synchronized: Vec<_> = objects.iter().filter(is_synchronized).cloned().collect();
         let work = (!synchronized.is_empty()).then(|| {
             Once::blocking(move || {
-                let mut all = synchronized.iter().filter_map(|buffer| buffer.external());
+                let mut all = synchronized.iter().filter_map(|memory| memory.external());
                 all.try_for_each(|external| external.synchronize(acquire))
             })
         });
@@ -240,6 +237,6 @@ impl Queue {
             true => CL_COMMAND_ACQUIRE_EXTERNAL_MEM_OBJECTS_KHR,
             false => CL_COMMAND_RELEASE_EXTERNAL_MEM_OBJECTS_KHR,
         };
-        self.enqueue(command_type, work, retained(buffers), wait, Ordering::Queue)
+        self.enqueue(command_type, work, retained(objects), wait, Ordering::Queue)
     }
 }

@@ -37,9 +37,11 @@ pub use variables::HostVariable;
 use crate::base::device::Device;
 use crate::command::Command;
 use crate::context::Context;
+use crate::memory::object::MemObject;
 use crate::queue::{Queue, settle};
 use brolga_engine::Event;
-use brolga_engine::error::CLResult;
+use brolga_engine::error::{CLResult, ClError};
+use brolga_engine::work::RetainedResources;
 
 /// A command as its entry point is told of it.
 pub trait Description {
@@ -47,6 +49,21 @@ pub trait Description {
     ///
     /// Errors: those that the description documents.
     fn command(self, context: &Arc<Context>, device: &Arc<Device>) -> CLResult<Command>;
+}
+
+/// Checks that a memory object belongs to the context of a command. Errors: `CL_INVALID_CONTEXT`.
+fn check_memory(context: &Arc<Context>, memory: &MemObject) -> CLResult<()> {
+    // CL_INVALID_CONTEXT if the context associated with command_queue and buffer are not the same.
+    match Arc::ptr_eq(memory.context(), context) {
+        true => Ok(()),
+        false => Err(ClError::INVALID_CONTEXT),
+    }
+}
+
+/// What a command on memory objects keeps alive.
+fn retained<'a>(objects: impl IntoIterator<Item = &'a Arc<MemObject>>) -> RetainedResources {
+    let objects = objects.into_iter();
+    objects.map(|memory| Arc::clone(memory) as _).collect()
 }
 
 /// A command that command-buffers take as well.

@@ -6,13 +6,13 @@ use brolga_compiler::pipe;
 use opencl_sys::*;
 
 use crate::context::Context;
-use crate::memory::buffer::Buffer;
+use crate::memory::object::MemObject;
 use brolga_engine::error::{CLResult, ClError};
 
 /// A pipe: a first-in, first-out queue of packets of one size.
 #[derive(Debug)]
 pub struct Pipe {
-    memory: Arc<Buffer>,
+    memory: Arc<MemObject>,
     packet_size: u32,
     max_packets: u32,
 }
@@ -51,9 +51,9 @@ impl Pipe {
         // CL_MEM_HOST_NO_ACCESS.
         let flags = if flags == 0 { ALLOWED } else { flags };
         // After the header all is zero. Only what is written takes memory.
-        let memory = Buffer::zeroed(context, flags, size as usize)?;
+        let memory = MemObject::zeroed(context, flags, size as usize)?;
         let header = pipe::header(packet_size, max_packets);
-        // SAFETY: the memory is new and larger than the header. Buffers are aligned to
+        // SAFETY: the memory is new and larger than the header. It is aligned to
         // `pipe::ALIGN`.
         unsafe {
             std::ptr::copy_nonoverlapping(header.as_ptr(), memory.as_ptr(), header.len());
@@ -65,8 +65,8 @@ impl Pipe {
         }))
     }
 
-    /// The memory object: what is common to all of them, and the address that kernels get.
-    pub fn memory(&self) -> &Arc<Buffer> {
+    /// What is common to all memory objects; its address is what kernels get.
+    pub fn memory(&self) -> &Arc<MemObject> {
         &self.memory
     }
 

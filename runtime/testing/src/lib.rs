@@ -50,9 +50,9 @@ pub fn buffer(context: &Arc<Context>, words: &[u32]) -> Arc<Buffer> {
 
 /// What is in a buffer, read with a blocking command.
 pub fn words(queue: &Arc<Queue>, buffer: &Arc<Buffer>) -> Vec<u32> {
-    let mut words = vec![0u32; buffer.size() / 4];
+    let mut words = vec![0u32; buffer.memory().size() / 4];
     let host = host(&mut words);
-    let read = host_copy(Direction::Read, buffer, 0, buffer.size(), host);
+    let read = host_copy(Direction::Read, buffer, 0, buffer.memory().size(), host);
     queue.submit_blocking(read, true, &[]).unwrap();
     words
 }
@@ -351,7 +351,7 @@ pub fn enqueue_handshake(context: &Arc<Context>) -> (Arc<Queue>, Arc<Buffer>) {
 
 /// Sets the flag, and says whether the kernel was still waiting for it.
 pub fn set_flag((queue, flags): &(Arc<Queue>, Arc<Buffer>)) -> bool {
-    let pointer = flags.as_ptr().cast::<AtomicU32>();
+    let pointer = flags.memory().as_ptr().cast::<AtomicU32>();
     // SAFETY: the buffer lives, and only atomics touch it.
     unsafe { (*pointer).store(1, Ordering::Release) };
     queue.finish().unwrap();

@@ -9,9 +9,11 @@ use opencl_sys::*;
 use super::{Image, ImageType, Layout, formats};
 use crate::base::limits::ImageLimits;
 use crate::context::Context;
-use crate::memory::buffer::{Buffer, check_flags, check_host_ptr};
+use crate::memory::buffer::Buffer;
 use crate::memory::external::ExternalHandle;
+use crate::memory::flags::{self, check_host_ptr};
 use crate::memory::host::HostPtr;
+use crate::memory::object::MemObject;
 use brolga_engine::error::{CLResult, ClError};
 
 /// `cl_image_desc`, without its memory object. Sizes are texels, pitches bytes.
@@ -41,11 +43,18 @@ pub enum ImageSource {
 
 impl ImageSource {
     /// The memory object that the image is made from.
-    fn memory(&self) -> Option<&Arc<Buffer>> {
+    fn memory(&self) -> Option<&Arc<MemObject>> {
         match self {
-            ImageSource::Buffer(buffer) => Some(buffer),
+            ImageSource::Buffer(buffer) => Some(buffer.memory()),
             ImageSource::Image(image) => Some(image.memory()),
             ImageSource::New | ImageSource::External(_) => None,
+        }
+    }
+
+    fn external(&self) -> Option<ExternalHandle> {
+        match self {
+            ImageSource::External(handle) => Some(*handle),
+            _ => None,
         }
     }
 }
@@ -88,10 +97,10 @@ impl Image {
         source: ImageSource,
         properties: Vec<u64>,
     ) -> CLResult<Arc<Image>> {
-        let is_external = matches!(source, ImageSource::External(_));
+        let is_external = source.external().is_some();
         let inherited = match source.memory() {
             None => {
-                check_flags(flags, is_external)?;
+                flags::check(flags, is_external)?;
                 flags
             }
             // CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is not set in flags and mem_object was
@@ -99,7 +108,7 @@ impl Image {
             Some(memory) if memory.flags() & CL_MEM_IMMUTABLE_EXT & !flags != 0 => {
                 return Err(ClError::INVALID_VALUE);
             }
-            Some(memory) => memory.inherited_flags(flags)?,
+            Some(memory) => flags::inherited(memory.flags(), flags)?,
         };
         let format = format_of(format.0, format.1)?;
         let image_type = check_type(desc, &source)?;
@@ -140,30 +149,24 @@ impl Image {
             // for creating an image from a buffer.
             ImageSource::Buffer(buffer) => layout(image_type, format, desc, extent)
                 .ok()
-                .filter(|layout| (buffer.as_ptr() as usize).is_multiple_of(layout.element_size()))
+                .filter(|layout| {
+                    (buffer.memory().as_ptr() as usize).is_multiple_of(layout.element_size())
+                })
                 .ok_or(ClError::INVALID_IMAGE_FORMAT_DESCRIPTOR)?,
         };
         let size = layout.size().unwrap_or(usize::MAX);
-        let memory = match &source {
+        let memory = match source.memory() {
             // CL_INVALID_IMAGE_SIZE if the buffer passed in mem_object is too small to be used as a
             // data store for the image.
-            ImageSource::Buffer(buffer) if size > buffer.size() => {
-                return Err(ClError::INVALID_IMAGE_SIZE);
-            }
-            ImageSource::Buffer(buffer) => buffer.part(inherited, 0, size, properties),
-            ImageSource::Image(image) => image.memory.part(inherited, 0, size, properties),
+            Some(memory) if size > memory.size() => return Err(ClError::INVALID_IMAGE_SIZE),
+            Some(memory) => memory.part(inherited, 0, size, properties),
             // CL_MEM_OBJECT_ALLOCATION_FAILURE if there is a failure to allocate memory for image
             // object.
-            _ if size as u64 > context.device().max_mem_alloc_size => {
+            None if size as u64 > context.device().max_mem_alloc_size => {
                 return Err(ClError::MEM_OBJECT_ALLOCATION_FAILURE);
             }
-            ImageSource::New => {
-                Buffer::create(context, flags, size, host, properties, None).map_err(of_image)?
-            }
-            ImageSource::External(handle) => {
-                Buffer::create(context, flags, size, host, properties, Some(*handle))
-                    .map_err(of_image)?
-            }
+            None => MemObject::create(context, flags, size, host, properties, source.external())
+                .map_err(of_image)?,
         };
         Ok(Arc::new(Image {
             descriptors: layout.descriptors(memory.as_ptr() as u64),
@@ -173,7 +176,7 @@ impl Image {
     }
 }
 
-/// The error of an image for that of a buffer: memory that is given has an end.
+/// The error of an image for that of a buffer: memory that is given may be too small.
 fn of_image(error: ClError) -> ClError {
     match error {
         ClError::INVALID_BUFFER_SIZE => ClError::INVALID_IMAGE_SIZE,

@@ -8,7 +8,7 @@ use brolga_compiler::image::{ChannelOrder, DataType, Format};
 use opencl_sys::*;
 
 use super::ImageType;
-use crate::memory::buffer::check_flags;
+use crate::memory::flags;
 use brolga_engine::error::CLResult;
 
 /// Every format of the device.
@@ -49,7 +49,7 @@ pub fn is_supported(format: Format, image_type: ImageType) -> bool {
 ///
 /// Errors: `CL_INVALID_VALUE`.
 pub fn check_query_flags(flags: u64) -> CLResult<()> {
-    check_flags(
+    flags::check(
         flags & !(CL_MEM_KERNEL_READ_AND_WRITE | CL_MEM_IMMUTABLE_EXT),
         false,
     )

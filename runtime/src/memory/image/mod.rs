@@ -9,7 +9,7 @@
 //! `formats.rs` says which formats there are for what; what the bytes of a texel mean is the
 //! compiler's business (`brolga_compiler::image`), and there alone.
 //!
-//! An image is a [`Buffer`] of its texels, a [`Layout`], and the [`Descriptor`] that kernels get
+//! An image is a [`MemObject`] of its texels, a [`Layout`], and the [`Descriptor`] that kernels get
 //! the address of. Levels of a mipmapped image lie one after the other.
 
 mod create;
@@ -26,7 +26,7 @@ use opencl_sys::*;
 
 use crate::base::limits::ImageLimits;
 use crate::context::Context;
-use crate::memory::buffer::Buffer;
+use crate::memory::object::MemObject;
 
 pub use create::{ImageDesc, ImageSource, Requirements, requirements};
 pub use layout::Layout;
@@ -103,15 +103,15 @@ impl ImageType {
 
 /// An image of any type.
 pub struct Image {
-    memory: Arc<Buffer>,
+    memory: Arc<MemObject>,
     layout: Layout,
     /// Of each level.
     descriptors: Box<[Descriptor]>,
 }
 
 impl Image {
-    /// The memory object: what is common to all of them.
-    pub fn memory(&self) -> &Arc<Buffer> {
+    /// What is common to all memory objects.
+    pub fn memory(&self) -> &Arc<MemObject> {
         &self.memory
     }
 

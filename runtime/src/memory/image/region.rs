@@ -2,7 +2,7 @@
 //! the rules, "Specifying Mipmap Levels to Image Operations" for where a level is told.
 
 use super::{Image, ImageType};
-use crate::memory::buffer::Area;
+use crate::memory::mappings::Area;
 use crate::memory::rect::RectLayout;
 use brolga_engine::error::{CLResult, ClError};
 
