@@ -11,11 +11,11 @@
 //! - `status`: a `cl_int` result. Returns `CLResult<()>`.
 //! - `query`: the three `param_value` arguments and a `cl_int` result. Takes an [`InfoWriter`] last
 //!   and returns `CLResult<()>`.
-//! - `enqueue`: wait list and event arguments and a `cl_int` result. Takes [`Events`] last and
+//! - `enqueue`: wait list and event arguments and a `cl_int` result. Takes [`EventArguments`] last and
 //!   returns `CLResult<()>`.
 //! - `submit`: as `enqueue`, with the queue in front. Takes a [`Submission`] first.
 //! - `command`: command-buffer, queue and properties in front; wait list, sync-point and mutable
-//!   handle arguments; a `cl_int` result. Takes a [`Recording`] first and returns `CLResult<()>`.
+//!   handle arguments; a `cl_int` result. Takes a [`RecordingArguments`] first and returns `CLResult<()>`.
 //! - `created`: `errcode_ret`. Returns `CLResult` of the handle or pointer.
 //! - `plain`: nothing. Returns `CLResult` of the pointer or nothing.
 //!
@@ -36,8 +36,8 @@ use crate::abi::handle::Object;
 use crate::abi::info::InfoWriter;
 use crate::abi::pointers::{FromC, FromCArray};
 use crate::api::extension::Find;
-use crate::api::recording::Recording;
-use crate::api::wait::{Events, Submission};
+use crate::api::recording::RecordingArguments;
+use crate::api::wait::{EventArguments, Submission};
 use crate::api::*;
 
 /// How functions by name are found by what is below this file.
@@ -112,7 +112,7 @@ macro_rules! wrapper {
         ) -> cl_int {
             $crate::abi::wrapper::status(stringify!($name), || {
                 let list = argument!(event_wait_list[num_events_in_wait_list]);
-                let events = Events::new(list, argument!(event));
+                let events = EventArguments::new(list, argument!(event));
                 call!($path, (), [$($given)?], ($($arg),*), (events))
             })
         }
@@ -133,7 +133,7 @@ macro_rules! wrapper {
                 let list = argument!(event_wait_list[num_events_in_wait_list]);
                 let submission = Submission {
                     queue: argument!(command_queue),
-                    events: Events::new(list, argument!(event)),
+                    events: EventArguments::new(list, argument!(event)),
                 };
                 call!($path, (submission), [$($given)?], ($($arg),*), ())
             })
@@ -155,7 +155,7 @@ macro_rules! wrapper {
             mutable_handle: *mut cl_mutable_command_khr,
         ) -> cl_int {
             $crate::abi::wrapper::status(stringify!($name), || {
-                let recording = Recording {
+                let recording = RecordingArguments {
                     buffer: argument!(command_buffer),
                     queue: argument!(command_queue),
                     properties: argument!(properties),

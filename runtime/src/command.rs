@@ -9,7 +9,7 @@ use brolga_engine::callbacks::{NO_TICKET, Ticket};
 use brolga_engine::chunks::WorkShape;
 use brolga_engine::error::CLResult;
 use brolga_engine::tree::Tree;
-use brolga_engine::work::{Description, RetainedResources, Runner, Work};
+use brolga_engine::work::{RetainedResources, Runner, TraceInfo, Work};
 
 use crate::launch::work::LaunchWork;
 use crate::memory::transfer::Transfer;
@@ -82,8 +82,8 @@ impl Work<Event> for Captured {
         self.work()?.tree()
     }
 
-    fn describe(&self) -> Description<'_> {
-        let description = self.work().map(|work| work.describe());
+    fn trace_info(&self) -> TraceInfo<'_> {
+        let description = self.work().map(|work| work.trace_info());
         description.unwrap_or_default()
     }
 }

@@ -429,7 +429,7 @@ impl Queue {
 /// Ends an enqueue that may be blocking: waits when `blocking` says so.
 ///
 /// Errors: those of [`Event::wait_as_blocking`].
-pub(crate) fn settle(event: Arc<Event>, blocking: bool) -> CLResult<Arc<Event>> {
+pub(crate) fn wait_if_blocking(event: Arc<Event>, blocking: bool) -> CLResult<Arc<Event>> {
     if blocking {
         event.wait_as_blocking()?;
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use brolga_runtime::storage::origin::{SvmProperties, UsmKind};
+use brolga_runtime::storage::info::{SvmProperties, UsmKind};
 use brolga_runtime::{
     Buffer, ClError, CommandBuffer, CopyRect, Direction, HostPtr, HostRect, Pattern, Queue,
     Recordable, RecordingSite, RectSide, SvmCopy, SvmFill,

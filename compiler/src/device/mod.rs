@@ -123,15 +123,15 @@ impl Range {
 
 /// A wait list, and where the event of what is enqueued goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Events {
+pub struct EventOperands {
     pub count: u32,
     pub wait: u64,
     pub returned: u64,
 }
 
-impl Events {
-    fn new(words: &[u64]) -> Events {
-        Events {
+impl EventOperands {
+    fn new(words: &[u64]) -> EventOperands {
+        EventOperands {
             count: words[0] as u32,
             wait: words[1],
             returned: words[2],
@@ -151,7 +151,7 @@ pub struct Enqueue<'a> {
     pub queue: u64,
     flags: u64,
     pub range: Range,
-    pub events: Events,
+    pub events: EventOperands,
     /// Where the literal is, and its bytes.
     pub literal: (u64, u64),
     /// Bytes of work-group memory for each pointer that the block takes.
@@ -165,7 +165,7 @@ impl<'a> Enqueue<'a> {
             queue: words[0],
             flags: words[1],
             range: Range::new(&words[2..12]),
-            events: Events::new(&words[12..15]),
+            events: EventOperands::new(&words[12..15]),
             literal: (words[15], words[16]),
             locals,
         }
@@ -185,14 +185,14 @@ impl<'a> Enqueue<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Marker {
     pub queue: u64,
-    pub events: Events,
+    pub events: EventOperands,
 }
 
 impl Marker {
     pub fn new(words: &[u64]) -> Marker {
         Marker {
             queue: words[0],
-            events: Events::new(&words[1..4]),
+            events: EventOperands::new(&words[1..4]),
         }
     }
 }

@@ -9,8 +9,8 @@
 use std::collections::VecDeque;
 
 use super::{
-    COMPLETE, ENQUEUE_FAILURE, Enqueue, Events, MAX_LITERAL, Marker, PROFILING_COMMAND_EXEC_TIME,
-    Range, SUCCESS, nd_range,
+    COMPLETE, ENQUEUE_FAILURE, Enqueue, EventOperands, MAX_LITERAL, Marker,
+    PROFILING_COMMAND_EXEC_TIME, Range, SUCCESS, nd_range,
 };
 use crate::ir::{DeviceOp, FuncId};
 use crate::launch::NdRange;
@@ -216,7 +216,7 @@ impl Sequence {
     fn wait_list<H: Host>(
         &self,
         host: &mut H,
-        events: &Events,
+        events: &EventOperands,
     ) -> Result<Option<Vec<usize>>, H::Error> {
         let mut list = Vec::new();
         for n in 0..u64::from(events.count) {
@@ -276,7 +276,7 @@ impl Sequence {
         host: &mut H,
         mut launch: Option<Command>,
         wait: Vec<usize>,
-        events: &Events,
+        events: &EventOperands,
     ) -> Result<(), H::Error> {
         // "If an event is returned, enqueue_kernel performs an implicit retain on the returned
         // event."

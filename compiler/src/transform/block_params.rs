@@ -60,7 +60,7 @@ fn finish(func: &mut Function, replace: &SecondaryMap<Value, PackedOption<Value>
 const ROUNDS: usize = 64;
 
 /// The value that each parameter is known to be; itself when it is given several.
-fn settle(func: &Function) -> Option<SecondaryMap<Value, PackedOption<Value>>> {
+fn copied_values(func: &Function) -> Option<SecondaryMap<Value, PackedOption<Value>>> {
     let order = func.reverse_post_order();
     let mut jumps: SecondaryMap<Block, Vec<&[Value]>> = SecondaryMap::new();
     for &block in &order {
@@ -124,7 +124,7 @@ fn settle(func: &Function) -> Option<SecondaryMap<Value, PackedOption<Value>>> {
 }
 
 fn constant(func: &mut Function, replace: &mut SecondaryMap<Value, PackedOption<Value>>) -> bool {
-    let Some(class) = settle(func) else {
+    let Some(class) = copied_values(func) else {
         return false;
     };
     let mut at_entry: HashMap<Value, Value> = HashMap::new();

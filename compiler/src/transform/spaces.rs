@@ -7,8 +7,8 @@
 //!
 //! A pointer's space is that of what it is computed from: a variable, an argument, through
 //! `ptr_add`, `select` and block parameters, where all sides must agree; a pointer from elsewhere
-//! (memory, an integer) may be anywhere. Pointers start unknown, walks in reverse post-order settle
-//! them; a state only falls twice, so there are few walks.
+//! (memory, an integer) may be anywhere. Pointers start unknown, and walks in reverse post-order
+//! go on until nothing changes; a state only falls twice, so there are few walks.
 
 use cranelift_entity::SecondaryMap;
 

@@ -17,7 +17,7 @@ use crate::ir::{Function, Inst, Op, Scalar, Value};
 const MAX_COPY: u64 = 256;
 /// Memory in more slices stays memory.
 const MAX_SLICES: usize = 4096;
-/// Rounds to carry boundaries over copies; memory still not settled stays.
+/// Rounds to carry boundaries over copies; memory whose boundaries still change after them stays.
 const MAX_ROUNDS: usize = 16;
 
 /// Index into [`Candidates::slices`].
@@ -276,8 +276,8 @@ impl Scan<'_> {
                 return;
             }
             if round == MAX_ROUNDS {
-                // What is not settled, and what is copied to or from it, stays memory. That may
-                // unsettle nothing: boundaries only grew.
+                // What still changes, and what is copied to or from it, stays memory. The others
+                // have reached the fixed point: boundaries only grow.
                 for id in changed {
                     self.allocas[id as usize].ok = false;
                 }

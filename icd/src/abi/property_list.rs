@@ -14,8 +14,8 @@ pub enum Extent<T: 'static> {
 /// How a kind of lists is laid out.
 ///
 /// # Safety
-/// [`Layout::extent`] must be what the specification says of such lists: by it the end is found.
-pub unsafe trait Layout {
+/// [`ListLayout::extent`] must be what the specification says of such lists: by it the end is found.
+pub unsafe trait ListLayout {
     type Word: Copy + Default + PartialEq + 'static;
 
     /// What follows a name. Nothing if it is no name; then nothing more of the list is read.
@@ -27,7 +27,7 @@ pub struct Pairs<T>(T);
 
 // SAFETY: "Each property name is immediately followed by the corresponding desired value. The list
 // is terminated with 0."
-unsafe impl<T: Copy + Default + PartialEq + 'static> Layout for Pairs<T> {
+unsafe impl<T: Copy + Default + PartialEq + 'static> ListLayout for Pairs<T> {
     type Word = T;
 
     fn extent(_: T) -> Option<Extent<T>> {
@@ -40,7 +40,7 @@ pub struct MemProperties;
 
 // SAFETY: handles and flags are one value, the list of devices ends with
 // CL_MEM_DEVICE_HANDLE_LIST_END_KHR (cl_khr_external_memory).
-unsafe impl Layout for MemProperties {
+unsafe impl ListLayout for MemProperties {
     type Word = cl_mem_properties;
 
     fn extent(name: cl_mem_properties) -> Option<Extent<cl_mem_properties>> {
@@ -62,7 +62,7 @@ pub struct SemaphoreProperties;
 // SAFETY: the type and a handle are one value, the lists end with
 // CL_SEMAPHORE_DEVICE_HANDLE_LIST_END_KHR and CL_SEMAPHORE_EXPORT_HANDLE_TYPES_LIST_END_KHR, which
 // are 0 (cl_khr_semaphore, cl_khr_external_semaphore).
-unsafe impl Layout for SemaphoreProperties {
+unsafe impl ListLayout for SemaphoreProperties {
     type Word = cl_semaphore_properties_khr;
 
     fn extent(name: cl_semaphore_properties_khr) -> Option<Extent<cl_semaphore_properties_khr>> {
@@ -83,7 +83,7 @@ pub struct PartitionProperties;
 
 // SAFETY: a size or a domain is one value, a list of counts ends with
 // CL_DEVICE_PARTITION_BY_COUNTS_LIST_END ("Partitioning a Device").
-unsafe impl Layout for PartitionProperties {
+unsafe impl ListLayout for PartitionProperties {
     type Word = cl_device_partition_property;
 
     fn extent(name: cl_device_partition_property) -> Option<Extent<cl_device_partition_property>> {
@@ -107,7 +107,7 @@ pub struct PartitionPropertiesExt;
 pub const NAMES_END: [cl_device_partition_property_ext; 2] = [u64::MAX, u32::MAX as u64];
 
 // SAFETY: as for the core's, and a list of names ends with CL_PARTITION_BY_NAMES_LIST_END_EXT.
-unsafe impl Layout for PartitionPropertiesExt {
+unsafe impl ListLayout for PartitionPropertiesExt {
     type Word = cl_device_partition_property_ext;
 
     fn extent(
@@ -127,16 +127,16 @@ unsafe impl Layout for PartitionPropertiesExt {
 }
 
 /// A list of properties: null, or laid out as `L` says.
-pub struct PropertyList<L: Layout>(*const L::Word);
+pub struct PropertyList<L: ListLayout>(*const L::Word);
 
-impl<L: Layout> Clone for PropertyList<L> {
+impl<L: ListLayout> Clone for PropertyList<L> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<L: Layout> Copy for PropertyList<L> {}
+impl<L: ListLayout> Copy for PropertyList<L> {}
 
-impl<L: Layout> FromC<*const L::Word> for PropertyList<L> {
+impl<L: ListLayout> FromC<*const L::Word> for PropertyList<L> {
     unsafe fn from_c(raw: *const L::Word) -> Self {
         PropertyList(raw)
     }
@@ -152,7 +152,7 @@ pub struct Property<T> {
 
 /// What was read of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Properties<T> {
+pub struct ParsedProperties<T> {
     pub list: Vec<Property<T>>,
     /// Every word, with the final zero; none for null.
     pub as_given: Vec<T>,
@@ -160,7 +160,7 @@ pub struct Properties<T> {
     pub is_known: bool,
 }
 
-impl<T: Copy + PartialEq> Properties<T> {
+impl<T: Copy + PartialEq> ParsedProperties<T> {
     /// Whether no property before that of this index has its name.
     pub fn is_first(&self, index: usize) -> bool {
         let (earlier, this) = (&self.list[..index], &self.list[index]);
@@ -182,7 +182,7 @@ impl<T: Copy + PartialEq> Properties<T> {
     }
 }
 
-impl<L: Layout> PropertyList<L> {
+impl<L: ListLayout> PropertyList<L> {
     /// The list that is not there.
     pub fn null() -> Self {
         PropertyList(std::ptr::null())
@@ -193,13 +193,13 @@ impl<L: Layout> PropertyList<L> {
     }
 
     /// Reads the list; null is the empty list.
-    pub fn read(self) -> Properties<L::Word> {
+    pub fn read(self) -> ParsedProperties<L::Word> {
         self.read_among(|_| true)
     }
 
     /// Reads the list up to a name that is not among the `known` ones.
-    pub fn read_among(self, known: impl Fn(L::Word) -> bool) -> Properties<L::Word> {
-        let mut all = Properties {
+    pub fn read_among(self, known: impl Fn(L::Word) -> bool) -> ParsedProperties<L::Word> {
+        let mut all = ParsedProperties {
             list: Vec::new(),
             as_given: Vec::new(),
             is_known: true,
@@ -258,7 +258,7 @@ impl<L: Layout> PropertyList<L> {
 mod tests {
     use super::*;
 
-    fn list<L: Layout>(words: &[L::Word]) -> PropertyList<L> {
+    fn list<L: ListLayout>(words: &[L::Word]) -> PropertyList<L> {
         // SAFETY: the tests keep to the layout.
         unsafe { PropertyList::from_c(words.as_ptr()) }
     }

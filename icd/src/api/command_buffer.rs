@@ -11,12 +11,12 @@ use parking_lot::Mutex;
 use super::context::{Context, OfContext};
 use super::kernel::Kernel;
 use super::queue::Queue;
-use super::wait::Events;
+use super::wait::EventArguments;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::InfoWriter;
 use crate::abi::pointers::{InList, OutList, RawHandle};
-use crate::abi::property_list::{Pairs, Properties, PropertyList};
+use crate::abi::property_list::{Pairs, ParsedProperties, PropertyList};
 
 /// `cl_command_buffer_khr`
 pub struct CommandBuffer {
@@ -150,7 +150,7 @@ fn runtime_queues(queues: &[Ref<Queue>]) -> Vec<Arc<RuntimeQueue>> {
 
 /// The value of the property `name`, which may be there once and have the bits `known`.
 pub fn single(
-    properties: &Properties<cl_properties>,
+    properties: &ParsedProperties<cl_properties>,
     name: cl_properties,
     known: cl_bitfield,
 ) -> CLResult<Option<cl_bitfield>> {
@@ -232,7 +232,11 @@ pub fn finalize(buffer: RawHandle) -> CLResult<()> {
 }
 
 /// `clEnqueueCommandBufferKHR`
-pub fn enqueue(queues: InList<RawHandle>, buffer: RawHandle, events: Events) -> CLResult<()> {
+pub fn enqueue(
+    queues: InList<RawHandle>,
+    buffer: RawHandle,
+    events: EventArguments,
+) -> CLResult<()> {
     let buffer = CommandBuffer::usable(buffer)?;
     // > CL_INVALID_OPERATION if command_buffer is not in the Executable state.
     require(

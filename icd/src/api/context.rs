@@ -16,7 +16,7 @@ use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::InfoWriter;
 use crate::abi::pointers::{InList, RawHandle, UserData};
-use crate::abi::property_list::{Pairs, Properties, PropertyList};
+use crate::abi::property_list::{Pairs, ParsedProperties, PropertyList};
 
 /// `cl_context`
 pub struct Context {
@@ -134,7 +134,7 @@ const INITIALIZED: cl_context_memory_initialize_khr =
 /// Reads and checks a property list.
 fn check_properties(
     list: PropertyList<Pairs<cl_context_properties>>,
-) -> CLResult<Properties<cl_context_properties>> {
+) -> CLResult<ParsedProperties<cl_context_properties>> {
     let properties = list.read();
     for (i, (name, value)) in properties.pairs().enumerate() {
         // > CL_INVALID_PROPERTY if a context property name in properties is not a supported
@@ -169,7 +169,7 @@ fn check_notify(notify: ContextNotify, user_data: UserData) -> CLResult<()> {
 }
 
 fn finish(
-    properties: Properties<cl_context_properties>,
+    properties: ParsedProperties<cl_context_properties>,
     devices: Vec<Ref<Device>>,
     notify: ContextNotify,
     user_data: UserData,

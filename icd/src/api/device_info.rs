@@ -9,7 +9,7 @@ use brolga_compiler::spirv::{
 use brolga_runtime::device::Device as RuntimeDevice;
 use brolga_runtime::memory::unified_svm;
 use brolga_runtime::platform::Platform as RuntimePlatform;
-use brolga_runtime::storage::origin::SVM_TYPES;
+use brolga_runtime::storage::info::SVM_TYPES;
 use opencl_sys::*;
 
 use super::device::{Device, devices};

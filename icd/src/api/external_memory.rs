@@ -8,7 +8,7 @@ use brolga_runtime::MemObject;
 use super::context::OfContext;
 use super::memory::Mem;
 use super::queue::Queue;
-use super::wait::Events;
+use super::wait::EventArguments;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
 use crate::abi::pointers::{InList, RawHandle};
@@ -40,7 +40,11 @@ fn queue_and_objects(
 }
 
 /// `clEnqueueAcquireExternalMemObjectsKHR`
-pub fn enqueue_acquire(queue: RawHandle, list: InList<RawHandle>, events: Events) -> CLResult<()> {
+pub fn enqueue_acquire(
+    queue: RawHandle,
+    list: InList<RawHandle>,
+    events: EventArguments,
+) -> CLResult<()> {
     let (queue, objects) = queue_and_objects(queue, list)?;
     events.enqueue(&queue, |wait| {
         queue.runtime.enqueue_acquire_external(&objects, wait)
@@ -48,7 +52,11 @@ pub fn enqueue_acquire(queue: RawHandle, list: InList<RawHandle>, events: Events
 }
 
 /// `clEnqueueReleaseExternalMemObjectsKHR`
-pub fn enqueue_release(queue: RawHandle, list: InList<RawHandle>, events: Events) -> CLResult<()> {
+pub fn enqueue_release(
+    queue: RawHandle,
+    list: InList<RawHandle>,
+    events: EventArguments,
+) -> CLResult<()> {
     let (queue, objects) = queue_and_objects(queue, list)?;
     events.enqueue(&queue, |wait| {
         queue.runtime.enqueue_release_external(&objects, wait)

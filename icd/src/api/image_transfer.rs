@@ -15,7 +15,7 @@ use super::context::OfContext;
 use super::memory::Mem;
 use super::place::{OpenPlace, Place};
 use super::queue::Queue;
-use super::wait::{Events, Submission};
+use super::wait::{EventArguments, Submission};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Object;
 use crate::abi::image::{ColorPtr, OriginPtr};
@@ -214,7 +214,7 @@ pub fn map(
         !(row_pitch.is_null() || image.image_type().has_slices() && slice_pitch.is_null()),
         ClError::INVALID_VALUE,
     )?;
-    let events = Events::new(event_list, event);
+    let events = EventArguments::new(event_list, event);
     let wait = events.wait_list()?;
     let blocking = blocking != CL_FALSE;
     let (event, address, pitches) = queue

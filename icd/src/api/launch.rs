@@ -8,7 +8,7 @@ use super::context::OfContext;
 use super::kernel::Kernel;
 use super::memory::Mem;
 use super::queue::Queue;
-use super::wait::Events;
+use super::wait::EventArguments;
 use crate::abi::callback::{self, NativeKernel};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Object;
@@ -47,7 +47,7 @@ pub fn nd_range(
     offset: InList<usize>,
     global: InList<usize>,
     local: InList<usize>,
-    events: Events,
+    events: EventArguments,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     let kernel = Kernel::from_raw(kernel)?;
@@ -56,7 +56,7 @@ pub fn nd_range(
 }
 
 /// `clEnqueueTask`
-pub fn task(queue: RawHandle, kernel: RawHandle, events: Events) -> CLResult<()> {
+pub fn task(queue: RawHandle, kernel: RawHandle, events: EventArguments) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     let kernel = Kernel::from_raw(kernel)?;
     events.enqueue(&queue, |wait| {
@@ -71,7 +71,7 @@ pub fn native_kernel(
     args: InList<u8>,
     mem_list: InList<RawHandle>,
     args_mem_loc: InList<*const c_void>,
-    events: Events,
+    events: EventArguments,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     let wait = events.wait_list()?;

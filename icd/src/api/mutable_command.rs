@@ -12,7 +12,7 @@ use opencl_sys::*;
 use super::command_buffer::{CommandBuffer, DISPATCH_ASSERTS, MutableCommand, single};
 use super::kernel::{self, Kernel};
 use super::launch;
-use super::recording::Recording;
+use super::recording::RecordingArguments;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
 use crate::abi::info::InfoWriter;
@@ -21,7 +21,7 @@ use crate::abi::pointers::{InList, RawHandle};
 
 /// `clCommandNDRangeKernelKHR`
 pub fn record(
-    recording: Recording,
+    recording: RecordingArguments,
     kernel: RawHandle,
     offset: InList<usize>,
     global: InList<usize>,

@@ -3,26 +3,26 @@
 use super::context::OfContext;
 use super::event::Event;
 use super::queue::Queue;
-use super::recording::Recording;
-use super::wait::Events;
+use super::recording::RecordingArguments;
+use super::wait::EventArguments;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Object;
 use crate::abi::pointers::{InList, OutPtr, RawHandle};
 
 /// `clEnqueueMarkerWithWaitList`
-pub fn marker_with_wait_list(queue: RawHandle, events: Events) -> CLResult<()> {
+pub fn marker_with_wait_list(queue: RawHandle, events: EventArguments) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| queue.runtime.enqueue_marker(wait))
 }
 
 /// `clEnqueueBarrierWithWaitList`
-pub fn barrier_with_wait_list(queue: RawHandle, events: Events) -> CLResult<()> {
+pub fn barrier_with_wait_list(queue: RawHandle, events: EventArguments) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| queue.runtime.enqueue_barrier(wait))
 }
 
 /// `clCommandBarrierWithWaitListKHR`
-pub fn record_barrier(recording: Recording) -> CLResult<()> {
+pub fn record_barrier(recording: RecordingArguments) -> CLResult<()> {
     let buffer = recording.plain()?;
     let site = recording.site(&buffer)?;
     recording.give(buffer.runtime.barrier(&site)?);
@@ -35,7 +35,7 @@ pub fn marker(queue: RawHandle, event: OutPtr<RawHandle>) -> CLResult<()> {
     // > CL_INVALID_VALUE if event is a NULL value.
     require(!event.is_null(), ClError::INVALID_VALUE)?;
     let runtime = queue.runtime.enqueue_marker(&[])?;
-    Events::returning(event).give(&queue, runtime);
+    EventArguments::returning(event).give(&queue, runtime);
     Ok(())
 }
 

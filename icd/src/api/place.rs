@@ -14,7 +14,7 @@ use super::command_buffer::CommandBuffer;
 use super::context::OfContext;
 use super::memory::Mem;
 use super::queue::Queue;
-use super::recording::Recording;
+use super::recording::RecordingArguments;
 use super::wait::Submission;
 use crate::abi::error::CLResult;
 use crate::abi::handle::{Object, Ref};
@@ -85,11 +85,11 @@ impl OpenPlace for OpenQueue {
 /// A command-buffer that is being recorded, and what a command for it waits for.
 pub struct OpenRecording {
     buffer: Ref<CommandBuffer>,
-    recording: Recording,
+    recording: RecordingArguments,
     objects: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
-impl Place for Recording {
+impl Place for RecordingArguments {
     type Open = OpenRecording;
 
     fn open(self) -> CLResult<OpenRecording> {

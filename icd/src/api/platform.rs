@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use brolga_runtime::platform::Platform as RuntimePlatform;
-use brolga_runtime::storage::origin::SVM_TYPES;
+use brolga_runtime::storage::info::SVM_TYPES;
 use opencl_sys::*;
 
 use super::external_handles::{EXTERNAL_MEMORY, EXTERNAL_SEMAPHORES};

@@ -14,7 +14,7 @@ use crate::abi::property_list::{Pairs, PropertyList};
 /// `command_buffer`, `command_queue`, `properties`; `num_sync_points_in_wait_list`,
 /// `sync_point_wait_list`, `sync_point` and `mutable_handle`.
 #[derive(Clone, Copy)]
-pub struct Recording {
+pub struct RecordingArguments {
     pub buffer: RawHandle,
     pub queue: RawHandle,
     pub properties: PropertyList<Pairs<cl_command_properties_khr>>,
@@ -23,7 +23,7 @@ pub struct Recording {
     pub handle: OutPtr<RawHandle>,
 }
 
-impl Recording {
+impl RecordingArguments {
     /// The command-buffer, ready to take a command without properties.
     pub fn plain(&self) -> CLResult<Ref<CommandBuffer>> {
         let buffer = self.buffer()?;

@@ -11,7 +11,7 @@ use super::context::{Context, OfContext};
 use super::device::Device;
 use super::external_handles::EXTERNAL_SEMAPHORES;
 use super::queue::Queue;
-use super::wait::Events;
+use super::wait::EventArguments;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::InfoWriter;
@@ -222,7 +222,7 @@ pub fn enqueue_wait(
     queue: RawHandle,
     semaphores: InList<RawHandle>,
     _payloads: InPtr<cl_semaphore_payload_khr>,
-    events: Events,
+    events: EventArguments,
 ) -> CLResult<()> {
     let (queue, semaphores) = queue_and_semaphores(queue, semaphores)?;
     events.enqueue(&queue, |wait| queue.runtime.enqueue_wait(&semaphores, wait))
@@ -233,7 +233,7 @@ pub fn enqueue_signal(
     queue: RawHandle,
     semaphores: InList<RawHandle>,
     _payloads: InPtr<cl_semaphore_payload_khr>,
-    events: Events,
+    events: EventArguments,
 ) -> CLResult<()> {
     let (queue, semaphores) = queue_and_semaphores(queue, semaphores)?;
     events.enqueue(&queue, |wait| {

@@ -11,7 +11,7 @@ use opencl_sys::*;
 use super::context::{Context, OfContext};
 use super::memory::Mem;
 use super::queue::Queue;
-use super::wait::Events;
+use super::wait::EventArguments;
 use crate::abi::error::{CLResult, ClError};
 use crate::abi::handle::Object;
 use crate::abi::info::InfoWriter;
@@ -83,7 +83,7 @@ pub fn get_gl_context_info(
 pub fn acquire_or_release(
     queue: RawHandle,
     _mem_objects: InList<RawHandle>,
-    _events: Events,
+    _events: EventArguments,
 ) -> CLResult<()> {
     Queue::usable(queue)?;
     // > CL_INVALID_CONTEXT if context associated with command_queue was not created from an OpenGL

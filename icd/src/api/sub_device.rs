@@ -11,7 +11,7 @@ use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref};
 use crate::abi::pointers::{OutList, OutPtr, RawHandle};
 use crate::abi::property_list::{
-    Layout, NAMES_END, PartitionProperties, PartitionPropertiesExt, PropertyList,
+    ListLayout, NAMES_END, PartitionProperties, PartitionPropertiesExt, PropertyList,
 };
 
 /// The domains of `cl_ext_device_fission` and of the core.
@@ -148,7 +148,7 @@ fn read_ext(properties: PropertyList<PartitionPropertiesExt>) -> CLResult<Partit
 }
 
 /// The value of the only property of a list.
-fn single<L: Layout>(properties: PropertyList<L>) -> CLResult<L::Word> {
+fn single<L: ListLayout>(properties: PropertyList<L>) -> CLResult<L::Word> {
     let properties = properties.read();
     match (&properties.list[..], properties.is_known) {
         ([only], true) => Ok(only.values[0]),

@@ -9,7 +9,7 @@ use super::context::{Context, OfContext};
 use super::place::{OpenPlace, Place};
 use super::queue::Queue;
 use super::transfer;
-use super::wait::{Events, Submission};
+use super::wait::{EventArguments, Submission};
 use crate::abi::callback::{self, SvmFreeNotify};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Object;
@@ -43,7 +43,7 @@ pub fn enqueue_free(
     pointers: InList<*mut c_void>,
     notify: SvmFreeNotify,
     user_data: UserData,
-    events: Events,
+    events: EventArguments,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     // > CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers
@@ -112,7 +112,7 @@ pub fn map(
     flags: cl_map_flags,
     pointer: HostPtr,
     size: usize,
-    events: Events,
+    events: EventArguments,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| {
@@ -123,7 +123,7 @@ pub fn map(
 }
 
 /// `clEnqueueSVMUnmap`
-pub fn unmap(queue: RawHandle, pointer: HostPtr, events: Events) -> CLResult<()> {
+pub fn unmap(queue: RawHandle, pointer: HostPtr, events: EventArguments) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| {
         queue.runtime.enqueue_svm_unmap(pointer, wait)
@@ -136,7 +136,7 @@ pub fn migrate(
     pointers: InList<*const c_void>,
     sizes: InList<usize>,
     flags: cl_mem_migration_flags,
-    events: Events,
+    events: EventArguments,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| {

@@ -16,7 +16,7 @@ use super::context::OfContext;
 use super::memory::Mem;
 use super::place::{OpenPlace, Place};
 use super::queue::Queue;
-use super::wait::{Events, Submission};
+use super::wait::{EventArguments, Submission};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Object;
 use crate::abi::pointers::{InList, InPtr, OutPtr, RawHandle};
@@ -254,7 +254,7 @@ pub fn map(
 ) -> CLResult<*mut c_void> {
     let queue = Queue::usable(queue)?;
     let buffer = Mem::from_raw(buffer)?;
-    let events = Events::new(event_list, event);
+    let events = EventArguments::new(event_list, event);
     let wait = events.wait_list()?;
     let (event, address) = queue.runtime.enqueue_map(
         buffer.buffer()?,
@@ -273,7 +273,7 @@ pub fn unmap(
     queue: RawHandle,
     mem: RawHandle,
     mapped: OutPtr<c_void>,
-    events: Events,
+    events: EventArguments,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     let mem = Mem::from_raw(mem)?;
@@ -300,7 +300,7 @@ pub fn migrate_ext(
     queue: RawHandle,
     mem_objects: InList<RawHandle>,
     flags: cl_mem_migration_flags_ext,
-    events: Events,
+    events: EventArguments,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     let objects = memory_objects(mem_objects)?;
@@ -314,7 +314,7 @@ pub fn migrate(
     queue: RawHandle,
     mem_objects: InList<RawHandle>,
     flags: cl_mem_migration_flags,
-    events: Events,
+    events: EventArguments,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     let objects = memory_objects(mem_objects)?;

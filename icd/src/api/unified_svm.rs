@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 
 use brolga_runtime::HostPtr;
-use brolga_runtime::storage::origin::SvmProperties;
+use brolga_runtime::storage::info::SvmProperties;
 use opencl_sys::*;
 
 use super::context::{Context, OfContext};

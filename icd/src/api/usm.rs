@@ -2,14 +2,14 @@
 
 use std::ffi::c_void;
 
-use brolga_runtime::storage::origin::UsmKind;
+use brolga_runtime::storage::info::UsmKind;
 use brolga_runtime::{HostPtr, Pattern, UsmCopy, UsmFill};
 use opencl_sys::*;
 
 use super::context::{Context, OfContext};
 use super::queue::Queue;
 use super::transfer;
-use super::wait::{Events, Submission};
+use super::wait::{EventArguments, Submission};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
 use crate::abi::info::InfoWriter;
@@ -218,7 +218,7 @@ pub fn migrate(
     pointer: HostPtr,
     _size: usize,
     flags: cl_mem_migration_flags,
-    events: Events,
+    events: EventArguments,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| {
@@ -232,7 +232,7 @@ pub fn advise(
     pointer: HostPtr,
     _size: usize,
     advice: cl_mem_advice_intel,
-    events: Events,
+    events: EventArguments,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| {

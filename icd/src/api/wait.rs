@@ -12,11 +12,11 @@ use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref};
 use crate::abi::pointers::{InList, OutPtr, RawHandle};
 
-/// `command_queue`, and the arguments of [`Events`].
+/// `command_queue`, and the arguments of [`EventArguments`].
 #[derive(Clone, Copy)]
 pub struct Submission {
     pub queue: RawHandle,
-    pub events: Events,
+    pub events: EventArguments,
 }
 
 impl Submission {
@@ -36,19 +36,19 @@ impl Submission {
 
 /// `num_events_in_wait_list`, `event_wait_list` and `event`.
 #[derive(Clone, Copy)]
-pub struct Events {
+pub struct EventArguments {
     list: InList<RawHandle>,
     event: OutPtr<RawHandle>,
 }
 
-impl Events {
+impl EventArguments {
     pub fn new(list: InList<RawHandle>, event: OutPtr<RawHandle>) -> Self {
-        Events { list, event }
+        EventArguments { list, event }
     }
 
     /// Nothing to wait for, and an event to return.
     pub fn returning(event: OutPtr<RawHandle>) -> Self {
-        Events::new(InList::null(), event)
+        EventArguments::new(InList::null(), event)
     }
 
     /// The events to wait for. Their context is checked by the runtime.
@@ -86,7 +86,7 @@ impl Events {
         self.give_of(&queue.context, Some(queue.clone()), runtime);
     }
 
-    /// As [`Events::give`], for a command that may be of several queues, and so of none.
+    /// As [`EventArguments::give`], for a command that may be of several queues, and so of none.
     pub fn give_of(
         self,
         context: &Ref<Context>,

@@ -150,7 +150,7 @@ enum Activity {
 }
 
 /// What a thread is to do next.
-enum Task {
+enum NextStep {
     Call(Callback, Ticket),
     Execute(Arc<dyn ShortCommands>),
 }
@@ -410,10 +410,10 @@ impl Callbacks {
 
     /// The life of a thread that calls, or has called.
     fn serve(self: &Arc<Self>, number: u64) {
-        while let Some(task) = self.next(number) {
-            match task {
-                Task::Call(callback, ticket) => self.call(callback, ticket),
-                Task::Execute(commands) => {
+        while let Some(step) = self.next(number) {
+            match step {
+                NextStep::Call(callback, ticket) => self.call(callback, ticket),
+                NextStep::Execute(commands) => {
                     // A panic must not end the thread.
                     let _ = catch_unwind(AssertUnwindSafe(|| commands.run_short()));
                     self.rest(&mut self.list.lock());
@@ -423,7 +423,7 @@ impl Callbacks {
     }
 
     /// What there is to do; nothing for a thread that is not needed any more.
-    fn next(&self, number: u64) -> Option<Task> {
+    fn next(&self, number: u64) -> Option<NextStep> {
         sync::spin(SPIN, || {
             (self.are_due() || self.is_asked.load(SeqCst)).then_some(())
         });
@@ -443,11 +443,11 @@ impl Callbacks {
                 // First, so that a callback that has come due since does not hold up the commands:
                 // they are then left to a worker.
                 list.activity = Activity::Executing;
-                return Some(Task::Execute(commands));
+                return Some(NextStep::Execute(commands));
             } else if let Some(callback) = list.waiting.pop_front() {
                 let ticket = self.begun.fetch_add(1, SeqCst) + 1;
                 list.activity = Activity::Calling;
-                return Some(Task::Call(callback, ticket));
+                return Some(NextStep::Call(callback, ticket));
             } else {
                 list.activity = Activity::Asleep;
                 self.news.wait(&mut list);

@@ -33,7 +33,7 @@ use crate::schedule::{Edges, Schedule};
 use crate::system::clock::timestamp;
 use crate::system::nodes;
 use crate::tree::Tree;
-use crate::work::{Description, Runner, Work};
+use crate::work::{Runner, TraceInfo, Work};
 
 /// What a node does.
 pub type NodeWork = Arc<dyn Work<Event>>;
@@ -220,10 +220,10 @@ impl Job for GraphRun {
         None
     }
 
-    fn describe(&self) -> Description<'_> {
-        Description {
+    fn trace_info(&self) -> TraceInfo<'_> {
+        TraceInfo {
             details: json!({ "commands": self.graph.len() }),
-            ..Description::default()
+            ..TraceInfo::default()
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::pool::{Pool, Push};
 use crate::system::clock::timestamp;
 use crate::system::nodes;
 use crate::tree::Tree;
-use crate::work::{Description, Runner, Work};
+use crate::work::{Runner, TraceInfo, Work};
 
 /// Commands that take less than this many nanoseconds are left to the thread that waits for them:
 /// waking another thread costs about as much.
@@ -138,8 +138,8 @@ impl<W: Work<Event> + 'static> Job for Single<W> {
         self.work.tree()
     }
 
-    fn describe(&self) -> Description<'_> {
-        self.work.describe()
+    fn trace_info(&self) -> TraceInfo<'_> {
+        self.work.trace_info()
     }
 }
 
@@ -163,7 +163,7 @@ pub(crate) fn run_units<W: Work<Event> + ?Sized>(
     }
     let now = timestamp();
     if let Some(observer) = event.lane().domain().observer()
-        && let Some((category, name)) = &work.describe().pieces
+        && let Some((category, name)) = &work.trace_info().pieces
     {
         observer.took_part((category, name), (begin, end, of), (before, now));
     }

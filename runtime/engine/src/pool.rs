@@ -109,24 +109,24 @@ enum Taker {
 }
 
 /// The commands of a line that are ready.
-struct Ready<E: ?Sized> {
+struct ReadyCommands<E: ?Sized> {
     /// The line's number; 0 if the slot is free.
     line: u64,
     entries: VecDeque<Arc<E>>,
 }
 
-struct Lists<E: ?Sized> {
+struct ReadyLists<E: ?Sized> {
     /// By slot.
-    lines: Vec<Ready<E>>,
+    lines: Vec<ReadyCommands<E>>,
     free: Vec<u32>,
     /// Slots of lines that have something ready, by priority, the highest first.
     turns: [VecDeque<u32>; 3],
     deferred: VecDeque<Arc<E>>,
 }
 
-impl<E: ?Sized> Default for Lists<E> {
+impl<E: ?Sized> Default for ReadyLists<E> {
     fn default() -> Self {
-        Lists {
+        ReadyLists {
             lines: Vec::new(),
             free: Vec::new(),
             turns: Default::default(),
@@ -139,13 +139,13 @@ impl<E: ?Sized> Default for Lists<E> {
 /// there is more for, up to [`FAN_OUT`].
 type Taken<E> = (Option<Arc<E>>, u32);
 
-impl<E: Entry + ?Sized> Lists<E> {
+impl<E: Entry + ?Sized> ReadyLists<E> {
     fn push(&mut self, command: Arc<E>) {
         let line = command.line();
         let slot = line.slot().unwrap_or_else(|| {
             let slot = self.free.pop().unwrap_or(self.lines.len() as u32);
             if slot as usize == self.lines.len() {
-                self.lines.push(Ready {
+                self.lines.push(ReadyCommands {
                     line: 0,
                     entries: VecDeque::new(),
                 });
@@ -331,7 +331,7 @@ impl<E: ?Sized> fmt::Debug for Pool<E> {
 
 /// Threads and what they have to do.
 pub struct Pool<E: ?Sized> {
-    lists: Mutex<Lists<E>>,
+    lists: Mutex<ReadyLists<E>>,
     /// Entries of all lines.
     available: AtomicUsize,
     /// Entries of `deferred`.
@@ -404,7 +404,7 @@ impl<E: Entry + ?Sized> Pool<E> {
 
     fn new(threads: u32, nodes: Nodes, callbacks: Arc<Callbacks>, spawn: Spawn) -> Pool<E> {
         Pool {
-            lists: Mutex::new(Lists::default()),
+            lists: Mutex::new(ReadyLists::default()),
             available: AtomicUsize::new(0),
             deferred: AtomicUsize::new(0),
             workers: Workers::new(),
@@ -596,7 +596,7 @@ impl<E: Entry + ?Sized> Pool<E> {
     /// Takes a command by way of `look` at the lists.
     fn take_by(
         &self,
-        look: impl FnOnce(&mut Lists<E>, &mut Vec<Arc<E>>) -> Option<Arc<E>>,
+        look: impl FnOnce(&mut ReadyLists<E>, &mut Vec<Arc<E>>) -> Option<Arc<E>>,
     ) -> Taken<E> {
         // Dropped after the lock is released: the last reference to a command may be the last to
         // its queue, which flushes when it goes, and that takes the lock.

@@ -69,7 +69,7 @@ struct NodeState {
 const NONE: u32 = u32::MAX;
 
 /// Nodes to open, the next one last.
-type Ready = SmallVec<[u32; 8]>;
+type ReadyNodes = SmallVec<[u32; 8]>;
 
 /// The part of a node in what threads are worth: as many threads as it wants, or the time it takes
 /// one.
@@ -91,7 +91,7 @@ impl Schedule {
         numa_nodes: &[u32],
     ) -> Schedule {
         let count = nodes.len() as u32;
-        let mut roots = Ready::new();
+        let mut roots = ReadyNodes::new();
         let nodes = (0..).zip(nodes).map(|(index, (shape, dependencies))| {
             if dependencies == 0 {
                 roots.push(index);
@@ -210,13 +210,13 @@ impl Schedule {
     /// A node is done: opens those that waited for it alone. Returns whether it was the last of all
     /// of the graph.
     pub(crate) fn finish(&self, edges: &impl Edges, node: u32) -> bool {
-        let mut ready = Ready::new();
+        let mut ready = ReadyNodes::new();
         self.retire(edges, node, &mut ready) || self.open(edges, ready)
     }
 
     /// Opens nodes that have nothing left to wait for. Those without work are done at once, and
     /// open others in turn; returns whether that was all of the graph.
-    fn open(&self, edges: &impl Edges, mut ready: Ready) -> bool {
+    fn open(&self, edges: &impl Edges, mut ready: ReadyNodes) -> bool {
         if ready.is_empty() {
             return false;
         }
@@ -241,7 +241,7 @@ impl Schedule {
 
     /// A node is done: lists those that waited for it alone, and returns whether it was the last of
     /// all.
-    fn retire(&self, edges: &impl Edges, index: u32, ready: &mut Ready) -> bool {
+    fn retire(&self, edges: &impl Edges, index: u32, ready: &mut ReadyNodes) -> bool {
         // The other way round, so that the first recorded is the first opened.
         for &successor in edges.successors(index).iter().rev() {
             let pending = &self.nodes[successor as usize].pending;

@@ -38,7 +38,7 @@ pub struct Tree<E: ?Sized> {
 struct Known<E: ?Sized> {
     /// The handle given out last. None is given out twice.
     last: u64,
-    table: HashMap<u64, Entry<E>>,
+    table: HashMap<u64, TableEntry<E>>,
     /// Commands that waited for others when they were enqueued.
     blocked: WeakList<E>,
 }
@@ -53,7 +53,7 @@ impl<E: ?Sized> Default for Known<E> {
     }
 }
 
-struct Entry<E: ?Sized> {
+struct TableEntry<E: ?Sized> {
     command: Arc<E>,
     references: u32,
 }
@@ -100,7 +100,7 @@ impl<E: ?Sized> Tree<E> {
         let mut known = self.known.lock();
         known.last += 1;
         let handle = known.last;
-        let entry = Entry {
+        let entry = TableEntry {
             command: Arc::clone(command),
             references: 1,
         };

@@ -39,7 +39,7 @@ pub enum Runner {
 
 /// What a record of what ran says of a command.
 #[derive(Debug, Default)]
-pub struct Description<'a> {
+pub struct TraceInfo<'a> {
     /// What its pieces are called: what kind of work, and which.
     pub pieces: Option<(&'static str, Cow<'a, str>)>,
     /// The kernel's name, if it is a launch.
@@ -87,8 +87,8 @@ pub trait Work<E: ?Sized>: Send + Sync {
         None
     }
 
-    fn describe(&self) -> Description<'_> {
-        Description::default()
+    fn trace_info(&self) -> TraceInfo<'_> {
+        TraceInfo::default()
     }
 }
 
@@ -158,11 +158,11 @@ impl<E: ?Sized> Work<E> for Once {
         drop(attempt);
     }
 
-    fn describe(&self) -> Description<'_> {
-        Description {
+    fn trace_info(&self) -> TraceInfo<'_> {
+        TraceInfo {
             pieces: (self.runner == Runner::Worker)
                 .then_some(("host", Cow::Borrowed("host function"))),
-            ..Description::default()
+            ..TraceInfo::default()
         }
     }
 }
@@ -193,8 +193,8 @@ impl<E: ?Sized, W: Work<E> + ?Sized> Work<E> for Arc<W> {
         (**self).leave()
     }
 
-    fn describe(&self) -> Description<'_> {
-        (**self).describe()
+    fn trace_info(&self) -> TraceInfo<'_> {
+        (**self).trace_info()
     }
 }
 
@@ -234,8 +234,8 @@ impl<E: ?Sized, W: Work<E>> Work<E> for Option<W> {
         self.as_ref()?.tree()
     }
 
-    fn describe(&self) -> Description<'_> {
-        let description = self.as_ref().map(|work| work.describe());
+    fn trace_info(&self) -> TraceInfo<'_> {
+        let description = self.as_ref().map(|work| work.trace_info());
         description.unwrap_or_default()
     }
 }

@@ -10,7 +10,7 @@ use crate::memory::buffer::Buffer;
 use crate::memory::host::HostPtr;
 use crate::memory::mappings::Area;
 use crate::memory::object::MemObject;
-use crate::queue::{Ordering, Queue, settle};
+use crate::queue::{Ordering, Queue, wait_if_blocking};
 use brolga_engine::Event;
 use brolga_engine::error::{CLResult, ClError};
 use brolga_engine::work::{Nothing, Once};
@@ -106,7 +106,7 @@ impl Queue {
     ) -> CLResult<Arc<Event>> {
         let retained = retained([memory]);
         self.enqueue(command_type, Nothing, retained, wait, Ordering::Queue)
-            .and_then(|event| settle(event, blocking))
+            .and_then(|event| wait_if_blocking(event, blocking))
             .inspect_err(|_| {
                 // The application never sees the address.
                 if memory.mapped_regions().remove(address.addr()).is_ok() {

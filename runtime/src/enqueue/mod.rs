@@ -38,7 +38,7 @@ use crate::base::device::Device;
 use crate::command::Command;
 use crate::context::Context;
 use crate::memory::object::MemObject;
-use crate::queue::{Queue, settle};
+use crate::queue::{Queue, wait_if_blocking};
 use brolga_engine::Event;
 use brolga_engine::error::{CLResult, ClError};
 use brolga_engine::work::RetainedResources;
@@ -107,6 +107,6 @@ impl Queue {
         blocking: bool,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        settle(self.submit(description, wait)?, blocking)
+        wait_if_blocking(self.submit(description, wait)?, blocking)
     }
 }

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::memory::host::HostPtr;
 use crate::memory::pattern::Pattern;
 use crate::memory::transfer::Transfer;
-use crate::queue::{Ordering, Queue, settle};
+use crate::queue::{Ordering, Queue, wait_if_blocking};
 use brolga_engine::Event;
 use brolga_engine::error::{CLResult, ClError};
 use brolga_engine::work::{Once, RetainedResources};
@@ -184,7 +184,7 @@ impl Queue {
         }
         self.check_mappable(pointer)?;
         let event = self.enqueue_nothing(CL_COMMAND_SVM_MAP, wait, Ordering::Queue)?;
-        settle(event, blocking)
+        wait_if_blocking(event, blocking)
     }
 
     /// `clEnqueueSVMUnmap`. Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, memory that

@@ -14,7 +14,7 @@ use super::handler::INSTALLED;
 use super::slots::ENTRY;
 
 /// What [`guard`] calls.
-struct Guarded<'a> {
+struct GuardedCall<'a> {
     work: &'a dyn Fn(),
     panic: Cell<Option<Box<dyn Any + Send>>>,
 }
@@ -33,7 +33,7 @@ pub(crate) fn guard(work: &dyn Fn()) -> Result<(), usize> {
     slot.end.store(0, Relaxed);
     slot.stop.store(ptr::null_mut(), Relaxed);
     slot.is_guard.store(true, Relaxed);
-    let guarded = Guarded {
+    let guarded = GuardedCall {
         work,
         panic: Cell::new(None),
     };
@@ -60,13 +60,13 @@ pub(crate) fn guard(work: &dyn Fn()) -> Result<(), usize> {
     }
 }
 
-/// A [`KernelFn`] that does what the [`Guarded`] says that `scratch` points to.
+/// A [`KernelFn`] that does what the [`GuardedCall`] says that `scratch` points to.
 ///
 /// # Safety
 /// `scratch` points to one.
 unsafe extern "C" fn enter(_launch: *const Launch, scratch: *mut u8, _begin: u64, _end: u64) {
     // SAFETY: as above.
-    let guarded = unsafe { &*scratch.cast::<Guarded<'_>>() };
+    let guarded = unsafe { &*scratch.cast::<GuardedCall<'_>>() };
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (guarded.work)())) {
         guarded.panic.set(Some(panic));
     }

@@ -77,7 +77,7 @@ impl Slot {
 pub(super) static SLOTS: [Slot; THREADS] = [const { Slot::free() }; THREADS];
 
 /// This thread's entry in the table, and the stack that the handler has on it.
-pub(super) struct Entry {
+pub(super) struct ThreadEntry {
     pub(super) slot: Option<&'static Slot>,
     stack: *mut libc::c_void,
     /// What the running kernel did in a function that it called.
@@ -85,17 +85,17 @@ pub(super) struct Entry {
 }
 
 thread_local! {
-    pub(super) static ENTRY: Entry = Entry::new();
+    pub(super) static ENTRY: ThreadEntry = ThreadEntry::new();
 }
 
-impl Entry {
-    fn new() -> Entry {
+impl ThreadEntry {
+    fn new() -> ThreadEntry {
         let thread = rustix::thread::gettid().as_raw_nonzero().get();
         let slot = SLOTS.iter().find(|slot| {
             let taken = slot.thread.compare_exchange(0, thread, Acquire, Relaxed);
             taken.is_ok()
         });
-        Entry {
+        ThreadEntry {
             slot,
             stack: give_handler_stack(),
             recorded: Cell::new(None),
@@ -103,7 +103,7 @@ impl Entry {
     }
 }
 
-impl Drop for Entry {
+impl Drop for ThreadEntry {
     fn drop(&mut self) {
         if let Some(slot) = self.slot {
             slot.thread.store(0, Release);

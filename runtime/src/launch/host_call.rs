@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use brolga_compiler::NdRange;
 use brolga_compiler::device::{
-    self, DEVICE_QUEUE_FULL, ENQUEUE_FAILURE, EVENT_ALLOCATION_FAILURE, Enqueue, Events,
+    self, DEVICE_QUEUE_FULL, ENQUEUE_FAILURE, EVENT_ALLOCATION_FAILURE, Enqueue, EventOperands,
     INVALID_ARG_SIZE, INVALID_EVENT_WAIT_LIST, INVALID_NDRANGE, INVALID_QUEUE, MAX_LITERAL, Marker,
     OUT_OF_RESOURCES, PROFILING_COMMAND_EXEC_TIME, Range, SUCCESS, When,
 };
@@ -279,7 +279,7 @@ impl Enqueuer<'_> {
     }
 
     /// The events of a wait list.
-    fn wait_list(&self, events: &Events) -> Result<Vec<Arc<Event>>, Refusal> {
+    fn wait_list(&self, events: &EventOperands) -> Result<Vec<Arc<Event>>, Refusal> {
         if !events.is_consistent() {
             return Err(INVALID_EVENT_WAIT_LIST);
         }
@@ -302,7 +302,7 @@ impl Enqueuer<'_> {
         command_type: u32,
         work: impl Work<Event> + 'static,
         room: u64,
-        events: &Events,
+        events: &EventOperands,
     ) -> Result<Arc<Event>, Refusal> {
         let tree = &self.spawner.tree;
         // CLK_EVENT_ALLOCATION_FAILURE if event_ret is not NULL and an event could not be

@@ -27,17 +27,17 @@ unsafe extern "C" {
 /// The output of one launch.
 pub(crate) struct PrintfSink {
     context: Arc<Context>,
-    output: Mutex<Output>,
+    output: Mutex<PrintedText>,
 }
 
 #[derive(Default)]
-struct Output {
+struct PrintedText {
     text: Vec<u8>,
     /// Bytes that there was no room for.
     lost: usize,
 }
 
-impl Output {
+impl PrintedText {
     /// Adds what a call prints: all of it, or nothing.
     fn add(&mut self, text: &[u8], room: usize) {
         // What comes later must not seem to follow what came before.
@@ -71,7 +71,7 @@ impl PrintfSink {
     /// Writes out what there is, or has the context's callback do so. Returns the callback that
     /// came due.
     pub(crate) fn flush(&self) -> Ticket {
-        let Output { text: output, lost } = std::mem::take(&mut *self.output.lock());
+        let PrintedText { text: output, lost } = std::mem::take(&mut *self.output.lock());
         if lost > 0 {
             let message = format!(
                 "printf: at least {lost} bytes are lost, since the output of a kernel is {} bytes at most \
@@ -158,13 +158,13 @@ mod tests {
 
     #[test]
     fn output_is_bounded() {
-        let mut output = Output::default();
+        let mut output = PrintedText::default();
         output.add(b"abc", 8);
         output.add(b"defgh", 8);
         output.add(b"i", 8);
         output.add(b"", 8);
         assert_eq!((&output.text[..], output.lost), (&b"abcdefgh"[..], 1));
-        let mut output = Output::default();
+        let mut output = PrintedText::default();
         output.add(b"abc", 4);
         output.add(b"de", 4);
         output.add(b"f", 4);

@@ -2,7 +2,7 @@
 //! again.
 //!
 //! It holds what a kernel indexes by numbers of its own, private variables, work-group memory, and
-//! what outlives barriers, so that it has pages around it that fault ([`Guarded`]): a wrong index
+//! what outlives barriers, so that it has pages around it that fault ([`GuardedMemory`]): a wrong index
 //! ends the launch.
 //!
 //! Blocks of up to [`KEPT`] bytes stay with their thread. Larger ones are given back when the
@@ -23,7 +23,7 @@ use parking_lot::{Condvar, Mutex};
 use brolga_engine::error::{CLResult, ClError};
 use brolga_engine::system::topology;
 
-use crate::storage::guarded::Guarded;
+use crate::storage::guarded::GuardedMemory;
 
 /// Bytes of a block that a thread may keep: what kernels usually want.
 const KEPT: u64 = 16 << 20;
@@ -33,7 +33,7 @@ const LEAST: u64 = 64 << 10;
 const PATIENCE: Duration = Duration::from_millis(10);
 
 struct Block {
-    memory: Guarded,
+    memory: GuardedMemory,
     size: ScratchSize,
     share: Option<Share>,
 }
@@ -60,7 +60,7 @@ impl Block {
 
     fn map(size: ScratchSize) -> Option<Block> {
         let bytes = |count: u64| usize::try_from(count).ok();
-        let memory = Guarded::new(
+        let memory = GuardedMemory::new(
             bytes(size.private)?,
             bytes(PRIVATE_GAP)?,
             bytes(size.shared)?,
@@ -168,7 +168,7 @@ impl Drop for Nested {
 }
 
 /// Scratch memory that a thread has.
-pub(crate) struct Scratch<'a>(&'a Guarded);
+pub(crate) struct Scratch<'a>(&'a GuardedMemory);
 
 impl Scratch<'_> {
     /// The scratch pointer.

@@ -13,7 +13,7 @@ use brolga_engine::chunks::{NANOSECONDS_PER_THREAD, WorkShape, nanoseconds_per_c
 use brolga_engine::error::{CLResult, ClError};
 use brolga_engine::system::{float_env, stack};
 use brolga_engine::tree::Tree;
-use brolga_engine::work::{Description, Work};
+use brolga_engine::work::{TraceInfo, Work};
 use serde_json::json;
 
 use crate::base::root::thread_count;
@@ -274,10 +274,10 @@ impl Work<Event> for LaunchWork {
         self.spawner.as_ref().map(|spawner| spawner.tree())
     }
 
-    fn describe(&self) -> Description<'_> {
+    fn trace_info(&self) -> TraceInfo<'_> {
         let range = &self.range;
         let sizes = |sizes: &[u64; 3]| sizes[..range.work_dim as usize].to_vec();
-        Description {
+        TraceInfo {
             pieces: Some(("work-groups", self.code.name().into())),
             kernel: Some(self.code.name()),
             details: json!({

@@ -3,7 +3,7 @@
 use opencl_sys::*;
 
 use crate::context::Context;
-use crate::storage::origin::{COARSE_GRAIN_BUFFER, FINE_GRAIN_BUFFER, Origin, SvmInfo};
+use crate::storage::info::{AllocationInfo, COARSE_GRAIN_BUFFER, FINE_GRAIN_BUFFER, SvmInfo};
 use crate::storage::shared::is_alignment;
 use brolga_engine::error::{CLResult, ClError};
 
@@ -41,7 +41,7 @@ impl Context {
             _ => FINE_GRAIN_BUFFER,
         };
         self.shared()
-            .allocate(size, Origin::Svm(SvmInfo::of_type(type_index)))
+            .allocate(size, AllocationInfo::Svm(SvmInfo::of_type(type_index)))
     }
 
     /// `clSVMFree`: frees an allocation. An address that is not the start of one is ignored.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use brolga_engine::Event;
 use brolga_engine::chunks::WorkShape;
 use brolga_engine::error::{CLResult, ClError};
-use brolga_engine::work::{Description, Runner, Work};
+use brolga_engine::work::{Runner, TraceInfo, Work};
 use brolga_host::notice;
 use serde_json::json;
 use smallvec::SmallVec;
@@ -297,11 +297,11 @@ impl Work<Event> for Transfer {
         })
     }
 
-    fn describe(&self) -> Description<'_> {
-        Description {
+    fn trace_info(&self) -> TraceInfo<'_> {
+        TraceInfo {
             pieces: Some(("transfer", "transfer".into())),
             details: json!({ "bytes": self.bytes() }),
-            ..Description::default()
+            ..TraceInfo::default()
         }
     }
 }

@@ -8,7 +8,7 @@
 use opencl_sys::*;
 
 use crate::context::Context;
-use crate::storage::origin::{Origin, SVM_TYPES, SvmInfo, SvmProperties};
+use crate::storage::info::{AllocationInfo, SVM_TYPES, SvmInfo, SvmProperties};
 use crate::storage::shared::is_alignment;
 use brolga_engine::error::{CLResult, ClError};
 
@@ -68,7 +68,7 @@ impl Context {
             type_index,
             properties,
         };
-        self.shared().allocate(size, Origin::Svm(info))
+        self.shared().allocate(size, AllocationInfo::Svm(info))
     }
 
     /// `clSVMFreeWithPropertiesKHR`. Errors: `CL_INVALID_VALUE` when `address` is not the start of

@@ -10,7 +10,7 @@ use opencl_sys::*;
 
 use crate::base::device::Device;
 use crate::context::Context;
-use crate::storage::origin::{Origin, UsmInfo, UsmKind};
+use crate::storage::info::{AllocationInfo, UsmInfo, UsmKind};
 use crate::storage::shared::is_alignment;
 use brolga_engine::error::{CLResult, ClError};
 
@@ -45,7 +45,7 @@ impl Context {
             device: device.cloned(),
             flags,
         };
-        self.shared().allocate(size, Origin::Usm(info))
+        self.shared().allocate(size, AllocationInfo::Usm(info))
     }
 
     /// `clMemFreeINTEL`: frees an allocation at once.

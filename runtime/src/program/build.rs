@@ -11,7 +11,7 @@ use serde_json::json;
 use super::background::in_background;
 use super::specialised::specialised;
 use super::translate::translate;
-use super::{BuildCallback, BuildInfo, Object, Program, ProgramInput, State};
+use super::{BuildCallback, BuildInfo, CompiledProgram, Program, ProgramInput, State};
 use crate::base::features;
 use crate::base::trace;
 use crate::code::executable::Executable;
@@ -43,7 +43,7 @@ impl Stage {
 
 /// What a build produced, besides its log.
 pub(super) struct Product {
-    pub(super) object: Object,
+    pub(super) object: CompiledProgram,
     pub(super) executable: Option<Arc<Executable>>,
     pub(super) binary_type: u32,
 }
@@ -184,7 +184,7 @@ impl Program {
         (text, options): (&str, &Options),
         headers: &[(String, String)],
         spec: SpecConstants,
-        object: Option<Object>,
+        object: Option<CompiledProgram>,
     ) -> Result<(Product, String), BuildError> {
         let (object, log) = match (&self.origin, object) {
             (_, Some(object)) => (object, String::new()),
@@ -192,7 +192,7 @@ impl Program {
                 compile_source(stage, source, headers, (text, options))?
             }
             (ProgramInput::Il { words, .. }, None) => {
-                let object = Object {
+                let object = CompiledProgram {
                     modules: vec![specialised(words, &spec)],
                     compiler: options.compiler.clone(),
                     options: text.to_owned(),
@@ -285,7 +285,7 @@ fn compile_source(
     source: &str,
     headers: &[(String, String)],
     (text, options): (&str, &Options),
-) -> Result<(Object, String), BuildError> {
+) -> Result<(CompiledProgram, String), BuildError> {
     let device = features::for_compiler();
     let output = trace::span(
         "compile",
@@ -297,7 +297,7 @@ fn compile_source(
     );
     match output.spirv {
         Some(words) => {
-            let object = Object {
+            let object = CompiledProgram {
                 modules: vec![Arc::new(words)],
                 compiler: options.compiler.clone(),
                 options: text.to_owned(),

@@ -8,7 +8,7 @@ use opencl_sys::*;
 use super::background::in_background;
 use super::build::{BuildError, Product, catch_panic};
 use super::translate::translate;
-use super::{LinkCallback, Object, Program, ProgramInput, State};
+use super::{CompiledProgram, LinkCallback, Program, ProgramInput, State};
 use crate::context::Context;
 use crate::frontend::{Options, options};
 use brolga_engine::error::{CLResult, ClError};
@@ -85,7 +85,7 @@ fn link_inputs(
     context: &Arc<Context>,
     text: &str,
     inputs: &[Arc<Program>],
-) -> CLResult<(Options, Object)> {
+) -> CLResult<(Options, CompiledProgram)> {
     // CL_INVALID_VALUE if num_input_programs is zero ("Separate Compilation and Linking of
     // Programs").
     if inputs.is_empty() {
@@ -103,11 +103,11 @@ fn link_inputs(
     if options.create_library && options.has_program_linking_option() {
         return Err(ClError::INVALID_LINKER_OPTIONS);
     }
-    let mut object = Object {
+    let mut object = CompiledProgram {
         allows_non_uniform: true,
         has_arg_info: true,
         options: text.to_owned(),
-        ..Object::default()
+        ..CompiledProgram::default()
     };
     let mut compiler: Option<BuildOptions> = None;
     for input in inputs {

@@ -68,7 +68,7 @@ enum ProgramInput {
 
 /// A compiled program: what a linker takes.
 #[derive(Clone, Debug, Default)]
-struct Object {
+struct CompiledProgram {
     /// Specialization constants have been written into them, since each module numbers its own.
     modules: Vec<Arc<Vec<u32>>>,
     compiler: BuildOptions,
@@ -97,7 +97,7 @@ struct State {
     info: BuildInfo,
     /// Values for the next compilation.
     spec: SpecConstants,
-    object: Option<Object>,
+    object: Option<CompiledProgram>,
     executable: Option<Arc<Executable>>,
 }
 
@@ -163,7 +163,7 @@ impl Program {
         let options = options::parse(&binary.options).map_err(|_| ClError::INVALID_BINARY)?;
         let mut state = State::new();
         state.info.binary_type = binary.binary_type as u32;
-        state.object = Some(Object {
+        state.object = Some(CompiledProgram {
             modules: binary.modules.into_iter().map(Arc::new).collect(),
             // A program created with clCreateProgramWithBinary supports non-uniform work-groups
             // when it was built without -cl-uniform-work-group-size ("Executing Kernels").

@@ -6,7 +6,7 @@ use brolga_compiler::SpecConstants;
 use serde_json::json;
 
 use super::zeroed::with_zeroed_variables;
-use super::{Object, imports};
+use super::{CompiledProgram, imports};
 use crate::base::trace;
 use crate::code::executable::Executable;
 use crate::context::Context;
@@ -35,7 +35,10 @@ impl Translated {
 }
 
 /// Has the compiler check and translate an object. The error is a log.
-pub(super) fn translate(context: &Arc<Context>, object: &Object) -> Result<Translated, String> {
+pub(super) fn translate(
+    context: &Arc<Context>,
+    object: &CompiledProgram,
+) -> Result<Translated, String> {
     let mut all: Vec<Arc<Vec<u32>>> = match context.initializes_private_memory() {
         false => object.modules.clone(),
         true => object.modules.iter().map(with_zeroed_variables).collect(),

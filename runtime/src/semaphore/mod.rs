@@ -30,14 +30,14 @@ use external::Shared;
 /// A binary semaphore.
 pub struct Semaphore {
     context: Arc<Context>,
-    pairs: Mutex<Pairs>,
+    operations: Mutex<EnqueuedOperations>,
     /// The payload, if others share it.
     shared: Option<Arc<Shared>>,
 }
 
 /// Signals and waits that have been enqueued.
 #[derive(Default)]
-struct Pairs {
+struct EnqueuedOperations {
     /// The last signal.
     signal: Option<Arc<Event>>,
     /// The wait for it.
@@ -68,7 +68,7 @@ impl Semaphore {
     fn with(context: &Arc<Context>, shared: Option<Shared>) -> Arc<Semaphore> {
         Arc::new(Semaphore {
             context: Arc::clone(context),
-            pairs: Mutex::default(),
+            operations: Mutex::default(),
             shared: shared.map(Arc::new),
         })
     }
@@ -91,8 +91,8 @@ impl Semaphore {
             return u64::from(shared.is_signalled());
         }
         let (signal, wait) = {
-            let pairs = self.pairs.lock();
-            (pairs.signal.clone(), pairs.wait.clone())
+            let operations = self.operations.lock();
+            (operations.signal.clone(), operations.wait.clone())
         };
         let is_signalled = signal.is_some_and(|signal| signal.polled_status() == CL_COMPLETE);
         let is_taken = wait.is_some_and(|wait| wait.polled_status() <= CL_COMPLETE);
@@ -101,33 +101,33 @@ impl Semaphore {
 
     /// `event`, which is being enqueued, signals.
     fn signal(&self, event: &Arc<Event>) {
-        let mut pairs = self.pairs.lock();
-        let Some(placeholder) = pairs.placeholders.pop_front() else {
-            let before = pairs.signal.replace(Arc::clone(event));
-            let before = (before, pairs.wait.take());
+        let mut operations = self.operations.lock();
+        let Some(placeholder) = operations.placeholders.pop_front() else {
+            let before = operations.signal.replace(Arc::clone(event));
+            let before = (before, operations.wait.take());
             // The last references, perhaps, and what goes with them may tell the application.
-            drop(pairs);
+            drop(operations);
             drop(before);
             return;
         };
-        drop(pairs);
+        drop(operations);
         placeholder.depend_on(event, true);
         placeholder.release(Push::Notify);
     }
 
     /// `event`, which is being enqueued, waits.
     fn wait(&self, event: &Arc<Event>) {
-        let mut pairs = self.pairs.lock();
-        match &pairs.signal {
+        let mut operations = self.operations.lock();
+        match &operations.signal {
             // A signal that failed signals nothing: a wait for it fails too.
-            Some(signal) if pairs.wait.is_none() => {
+            Some(signal) if operations.wait.is_none() => {
                 event.depend_on(signal, true);
-                pairs.wait = Some(Arc::clone(event));
+                operations.wait = Some(Arc::clone(event));
             }
             _ => {
                 let placeholder = Event::placeholder(Unqueued::new(&self.context));
                 event.depend_on(&placeholder, true);
-                pairs.placeholders.push_back(placeholder);
+                operations.placeholders.push_back(placeholder);
             }
         }
     }
@@ -246,10 +246,10 @@ fn own(semaphores: &[Arc<Semaphore>]) -> impl Iterator<Item = &Arc<Semaphore>> {
 
 impl fmt::Debug for Semaphore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pairs = self.pairs.lock();
+        let operations = self.operations.lock();
         f.debug_struct("Semaphore")
-            .field("signal", &pairs.signal)
-            .field("placeholders", &pairs.placeholders.len())
+            .field("signal", &operations.signal)
+            .field("placeholders", &operations.placeholders.len())
             .finish()
     }
 }

@@ -1,7 +1,7 @@
 //! Memory that Brolga allocates itself.
 //!
 //! Small blocks come from the allocator, 128-byte aligned (the size of the largest OpenCL type,
-//! `long16`). Blocks of a page or more are page aligned. Large ones are mappings (`mapping.rs`)
+//! `long16`). Blocks of a page or more are page aligned. Large ones are pages of the system's (`pages.rs`)
 //! with transparent huge pages asked for, so that streaming kernels do not wait for the TLB and
 //! untouched pages cost nothing; or they are what was freed (`freed.rs`).
 
@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use std::sync::LazyLock;
 
 use super::freed::Freed;
-use super::mapping::{HUGE_PAGE, MappedMemory, PAGE};
+use super::pages::{HUGE_PAGE, PAGE, Pages};
 use brolga_engine::system::topology;
 
 /// Alignment of every allocation, bytes.
@@ -33,7 +33,7 @@ pub struct Allocation {
 enum Source {
     Heap(Layout),
     /// `None` once it is freed.
-    Mapped(Option<MappedMemory>),
+    Mapped(Option<Pages>),
 }
 
 // SAFETY: the block is owned; what may be done with it from which thread is up to the code that
@@ -63,30 +63,30 @@ impl Allocation {
         })
     }
 
-    /// As [`Allocation::new`], of zeros. Large blocks are new mappings, whose pages are there when
+    /// As [`Allocation::new`], of zeros. Large blocks are new ones, whose pages are there when
     /// they are first touched.
     pub fn zeroed(size: usize) -> Option<Allocation> {
         match size >= HUGE_PAGE {
-            true => Allocation::mapped(MappedMemory::new(size), size),
+            true => Allocation::mapped(Pages::new(size), size),
             // The allocator's are zero.
             false => Allocation::new(size, MIN_ALIGN),
         }
     }
 
     fn large(size: usize) -> Option<Allocation> {
-        let mapping = FREED.take(size).or_else(|| MappedMemory::new(size));
-        Allocation::mapped(mapping, size)
+        let pages = FREED.take(size).or_else(|| Pages::new(size));
+        Allocation::mapped(pages, size)
     }
 
-    /// The mapping, or another attempt at one when there is no memory.
-    fn mapped(mapping: Option<MappedMemory>, size: usize) -> Option<Allocation> {
-        let mapping = mapping.or_else(|| {
+    /// The pages, or another attempt at one when there is no memory.
+    fn mapped(pages: Option<Pages>, size: usize) -> Option<Allocation> {
+        let pages = pages.or_else(|| {
             FREED.clear();
-            MappedMemory::new(size)
+            Pages::new(size)
         })?;
         Some(Allocation {
-            pointer: mapping.pointer(),
-            source: Source::Mapped(Some(mapping)),
+            pointer: pages.pointer(),
+            source: Source::Mapped(Some(pages)),
         })
     }
 
@@ -101,9 +101,9 @@ impl Drop for Allocation {
         match &mut self.source {
             // SAFETY: allocated with this layout in `new`, freed once.
             Source::Heap(layout) => unsafe { dealloc(self.pointer.as_ptr(), *layout) },
-            Source::Mapped(mapping) => {
-                if let Some(mapping) = mapping.take() {
-                    FREED.keep(mapping);
+            Source::Mapped(pages) => {
+                if let Some(pages) = pages.take() {
+                    FREED.keep(pages);
                 }
             }
         }

@@ -15,7 +15,7 @@ use rustix::mm::{
     Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap_anonymous, mprotect, munmap,
 };
 
-use super::mapping::{HUGE_PAGE, Reservation};
+use super::pages::{HUGE_PAGE, Reservation};
 
 /// Bytes of a guard: an index of 28 bits into elements of four bytes does not reach across the
 /// first. The others are for processes that may have few addresses (`ulimit -v`).
@@ -23,7 +23,7 @@ const GUARDS: [usize; 4] = [1 << 30, 64 << 20, 1 << 20, 64 << 10];
 
 /// An owned piece of memory. What was never touched is zero and costs nothing.
 #[derive(Debug)]
-pub(crate) struct Guarded {
+pub(crate) struct GuardedMemory {
     pointer: NonNull<u8>,
     /// The whole of it.
     base: NonNull<u8>,
@@ -33,12 +33,17 @@ pub(crate) struct Guarded {
 
 // SAFETY: the pages are owned; what may be done with them from which thread is up to the code that
 // accesses them.
-unsafe impl Send for Guarded {}
+unsafe impl Send for GuardedMemory {}
 
-impl Guarded {
+impl GuardedMemory {
     /// Maps `below` bytes that end `gap` bytes below a pointer that is a multiple of `align`, and
     /// `above` bytes from that on, of each what makes whole pages. `None` when there is no memory.
-    pub(crate) fn new(below: usize, gap: usize, above: usize, align: usize) -> Option<Guarded> {
+    pub(crate) fn new(
+        below: usize,
+        gap: usize,
+        above: usize,
+        align: usize,
+    ) -> Option<GuardedMemory> {
         let page = *PAGE;
         let below = below.checked_next_multiple_of(page)?;
         let gap = gap.checked_next_multiple_of(page)?;
@@ -55,7 +60,7 @@ impl Guarded {
         // SAFETY: the mapping has room for what is before, behind, and for the alignment.
         let pointer = unsafe { base.add(start) };
         // From here on it is unmapped when it is dropped.
-        let guarded = Guarded {
+        let guarded = GuardedMemory {
             pointer,
             base,
             length,
@@ -78,7 +83,7 @@ impl Guarded {
     }
 }
 
-impl Drop for Guarded {
+impl Drop for GuardedMemory {
     fn drop(&mut self) {
         // SAFETY: the mapping made in `new`, unmapped once, when nothing refers to it any more.
         let unmapped = unsafe { munmap(self.base.as_ptr().cast(), self.length) };
@@ -131,7 +136,7 @@ mod tests {
     fn the_pointer_is_aligned_and_between_what_was_asked_for() {
         for (below, above, align) in [(0, 1, 128), (1, 0, 4096), (5000, 70_000, 1 << 20)] {
             let gap = 64 << 10;
-            let memory = Guarded::new(below, gap, above, align).expect("memory");
+            let memory = GuardedMemory::new(below, gap, above, align).expect("memory");
             let pointer = memory.as_ptr();
             assert!((pointer as usize).is_multiple_of(align));
             // SAFETY: so many bytes were asked for.
@@ -147,8 +152,8 @@ mod tests {
 
     #[test]
     fn impossible_sizes_fail() {
-        assert!(Guarded::new(usize::MAX, 0, 0, 1).is_none());
-        assert!(Guarded::new(0, 0, usize::MAX - 5000, 1).is_none());
-        assert!(Guarded::new(0, 0, 1, 1 << 63).is_none());
+        assert!(GuardedMemory::new(usize::MAX, 0, 0, 1).is_none());
+        assert!(GuardedMemory::new(0, 0, usize::MAX - 5000, 1).is_none());
+        assert!(GuardedMemory::new(0, 0, 1, 1 << 63).is_none());
     }
 }

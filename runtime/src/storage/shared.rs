@@ -14,7 +14,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::storage::allocation::{Allocation, MIN_ALIGN};
-use crate::storage::origin::{Origin, SvmInfo, UsmInfo};
+use crate::storage::info::{AllocationInfo, SvmInfo, UsmInfo};
 use brolga_engine::error::{CLResult, ClError};
 
 /// One allocation.
@@ -22,7 +22,7 @@ use brolga_engine::error::{CLResult, ClError};
 pub struct SharedAllocation {
     block: Allocation,
     size: usize,
-    origin: Origin,
+    info: AllocationInfo,
 }
 
 impl SharedAllocation {
@@ -37,18 +37,18 @@ impl SharedAllocation {
 
     /// What it was allocated as, if by `clSVMAlloc` or `clSVMAllocWithPropertiesKHR`.
     pub fn svm(&self) -> Option<&SvmInfo> {
-        match &self.origin {
-            Origin::Svm(info) => Some(info),
-            Origin::Usm(_) => None,
+        match &self.info {
+            AllocationInfo::Svm(info) => Some(info),
+            AllocationInfo::Usm(_) => None,
         }
     }
 
     /// What it was allocated as, if by `clHostMemAllocINTEL`, `clDeviceMemAllocINTEL` or
     /// `clSharedMemAllocINTEL`.
     pub fn usm(&self) -> Option<&UsmInfo> {
-        match &self.origin {
-            Origin::Usm(info) => Some(info),
-            Origin::Svm(_) => None,
+        match &self.info {
+            AllocationInfo::Usm(info) => Some(info),
+            AllocationInfo::Svm(_) => None,
         }
     }
 }
@@ -63,19 +63,15 @@ impl SharedTable {
     /// Allocates `size` bytes, at least one, aligned to [`MIN_ALIGN`] or more.
     ///
     /// Errors: `CL_OUT_OF_RESOURCES` without memory.
-    pub(crate) fn allocate(&self, size: usize, origin: Origin) -> CLResult<*mut u8> {
+    pub(crate) fn allocate(&self, size: usize, info: AllocationInfo) -> CLResult<*mut u8> {
         let block = Allocation::new(size, MIN_ALIGN).ok_or(ClError::OUT_OF_RESOURCES)?;
         let pointer = block.as_ptr();
-        let allocation = Arc::new(SharedAllocation {
-            block,
-            size,
-            origin,
-        });
+        let allocation = Arc::new(SharedAllocation { block, size, info });
         self.allocations.lock().insert(pointer as usize, allocation);
         Ok(pointer)
     }
 
-    /// Frees the allocation that starts at `address` and is of the wanted origin. Whether there was
+    /// Frees the allocation that starts at `address` and is of the wanted kind. Whether there was
     /// one.
     pub(crate) fn free(&self, address: usize, wanted: impl Fn(&SharedAllocation) -> bool) -> bool {
         let mut allocations = self.allocations.lock();

@@ -72,7 +72,7 @@ impl Chosen {
 
 /// Chooses.
 pub fn choose(packs: &Packs) -> Chosen {
-    let all = State::new(packs, |_| true).settled();
+    let all = State::new(packs, |_| true).descended();
     let needs_loose = |pack: Pack| {
         let operands = packs.packs[pack].operands.iter();
         operands
@@ -82,7 +82,7 @@ pub fn choose(packs: &Packs) -> Chosen {
             })
             .any(|loose| !packs.loose[loose].is_uniform)
     };
-    let some = State::new(packs, |pack| !needs_loose(pack)).settled();
+    let some = State::new(packs, |pack| !needs_loose(pack)).descended();
     let components = components(packs);
     let count = components.values().map(|&c| c as usize + 1).max();
     let mut costs = vec![[0u64; 3]; count.unwrap_or(0)];
@@ -188,8 +188,8 @@ impl<'a> State<'a> {
         self.cost(pack) + around.sum::<u64>()
     }
 
-    /// Changes orders as long as that saves anything.
-    fn settled(mut self) -> State<'a> {
+    /// Changes one order at a time as long as that saves anything: a local minimum.
+    fn descended(mut self) -> State<'a> {
         let order: Vec<Pack> = self.packs.packs.keys().collect();
         for sweep in 0..SWEEPS {
             let mut changed = false;

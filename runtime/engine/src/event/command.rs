@@ -48,7 +48,7 @@ use crate::sync::Ordering::{AcqRel, Acquire, Relaxed};
 use crate::sync::{AtomicI32, AtomicU32};
 use crate::system::clock::timestamp;
 use crate::tree::{ParentLink, Tree};
-use crate::work::{Description, Resource, RetainedResources};
+use crate::work::{Resource, RetainedResources, TraceInfo};
 
 /// A command together with the event that stands for it.
 pub type Event = Command<dyn Job>;
@@ -97,7 +97,7 @@ pub trait Job: Send + Sync + 'static {
     /// The tree that the command is the root of, if it may enqueue others.
     fn tree(&self) -> Option<&Arc<Tree<Event>>>;
 
-    fn describe(&self) -> Description<'_>;
+    fn trace_info(&self) -> TraceInfo<'_>;
 }
 
 /// What a command belongs to, and keeps alive.
@@ -276,8 +276,8 @@ impl Job for Placeholder {
         None
     }
 
-    fn describe(&self) -> Description<'_> {
-        Description::default()
+    fn trace_info(&self) -> TraceInfo<'_> {
+        TraceInfo::default()
     }
 }
 
@@ -412,8 +412,8 @@ impl Event {
     }
 
     /// What a record of what ran says of it.
-    pub fn describe(&self) -> Description<'_> {
-        self.job.describe()
+    pub fn trace_info(&self) -> TraceInfo<'_> {
+        self.job.trace_info()
     }
 
     /// The times so far.

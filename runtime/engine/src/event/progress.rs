@@ -27,7 +27,7 @@ pub(crate) type Registered<C> = (i32, C);
 /// ways.
 pub(crate) struct Progress<L, C> {
     status: Status,
-    lists: Mutex<Lists<L, C>>,
+    observers: Mutex<Observers<L, C>>,
     /// The last callback that came due with the command.
     ticket: AtomicU64,
     /// Whether an application may find out when callbacks of the command are called.
@@ -37,7 +37,7 @@ pub(crate) struct Progress<L, C> {
 }
 
 #[expect(clippy::box_collection, reason = "a vector is three words")]
-struct Lists<L, C> {
+struct Observers<L, C> {
     /// Boxed, since most commands have none.
     callbacks: Option<Box<Vec<Registered<C>>>>,
     links: L,
@@ -47,7 +47,7 @@ impl<L, C> Progress<L, C> {
     pub(crate) fn new(status: i32, links: L) -> Progress<L, C> {
         Progress {
             status: Status::new(status),
-            lists: Mutex::new(Lists {
+            observers: Mutex::new(Observers {
                 callbacks: None,
                 links,
             }),
@@ -74,12 +74,12 @@ impl<L, C> Progress<L, C> {
     /// Has the callback handed out with `status` or an error. If that is so already, it is the
     /// caller's to call, with the status that was reached.
     pub(crate) fn register(&self, status: i32, callback: C) -> Result<(), Registered<C>> {
-        let mut lists = self.lists.lock();
+        let mut observers = self.observers.lock();
         let reached = self.status();
         if reached <= status {
             return Err((reached, callback));
         }
-        lists
+        observers
             .callbacks
             .get_or_insert_default()
             .push((status, callback));
@@ -89,11 +89,11 @@ impl<L, C> Progress<L, C> {
 
     /// Adds to what waits for the end; the final status if that is reached.
     pub(crate) fn unless_final(&self, add: impl FnOnce(&mut L)) -> Result<(), i32> {
-        let mut lists = self.lists.lock();
+        let mut observers = self.observers.lock();
         match self.status() {
             status if status <= 0 => Err(status),
             _ => {
-                add(&mut lists.links);
+                add(&mut observers.links);
                 Ok(())
             }
         }
@@ -101,24 +101,24 @@ impl<L, C> Progress<L, C> {
 
     /// Looks at, or changes, what waits in other ways than for a status.
     pub(crate) fn with_links<R>(&self, visit: impl FnOnce(&mut L) -> R) -> R {
-        visit(&mut self.lists.lock().links)
+        visit(&mut self.observers.lock().links)
     }
 
     pub(crate) fn links_mut(&mut self) -> &mut L {
-        &mut self.lists.get_mut().links
+        &mut self.observers.get_mut().links
     }
 
     /// Steps to a status that is not final: the callbacks that come due. `None` if it was reached
     /// before.
     pub(crate) fn reach(&self, status: i32) -> Option<Vec<Registered<C>>> {
-        let mut lists = self.lists.lock();
+        let mut observers = self.observers.lock();
         // Another thread may have done all the work between this one's claim to be the first and
         // now.
         if self.status() <= status {
             return None;
         }
         self.status.set(status);
-        let Some(callbacks) = &mut lists.callbacks else {
+        let Some(callbacks) = &mut observers.callbacks else {
             return Some(Vec::new());
         };
         let due = callbacks.extract_if(.., |(at, _)| *at >= status);
@@ -132,10 +132,10 @@ impl<L, C> Progress<L, C> {
         status: i32,
         take: impl FnOnce(&mut L, bool) -> R,
     ) -> (R, Vec<Registered<C>>) {
-        let mut lists = self.lists.lock();
-        let callbacks = lists.callbacks.take().map_or(Vec::new(), |all| *all);
+        let mut observers = self.observers.lock();
+        let callbacks = observers.callbacks.take().map_or(Vec::new(), |all| *all);
         let is_called = !callbacks.is_empty();
-        let taken = take(&mut lists.links, is_called);
+        let taken = take(&mut observers.links, is_called);
         self.status.set(status);
         (taken, callbacks)
     }

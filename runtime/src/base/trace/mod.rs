@@ -239,8 +239,8 @@ impl Observer<Event> for ToTrace {
         if event.is_user() {
             return;
         }
-        let (times, description) = (event.times(), event.describe());
-        command(Command {
+        let (times, description) = (event.times(), event.trace_info());
+        command(EndedCommand {
             queue: event.lane().line().number(),
             command_type: event.command_type(),
             kernel: description.kernel,
@@ -252,7 +252,7 @@ impl Observer<Event> for ToTrace {
 }
 
 /// A command that has ended.
-struct Command<'a> {
+struct EndedCommand<'a> {
     queue: u64,
     /// `CL_EVENT_COMMAND_TYPE`
     command_type: u32,
@@ -267,7 +267,7 @@ struct Command<'a> {
 }
 
 /// Records a command.
-fn command(command: Command) {
+fn command(command: EndedCommand) {
     let Some(trace) = trace() else { return };
     let [queued, submit, start, end] = command.times;
     let what = names::command(command.command_type);
@@ -306,19 +306,19 @@ fn count(what: &str, change: impl FnOnce(&mut Kept)) {
     change(trace.state.lock().kept.entry(what.to_owned()).or_default());
 }
 
-/// Does `work`, and records it as this thread's if a trace is written. `describe` gives a name and
+/// Does `work`, and records it as this thread's if a trace is written. `trace_info` gives a name and
 /// arguments.
 pub(crate) fn span<T>(
     category: &str,
     work: impl FnOnce() -> T,
-    describe: impl FnOnce(&T) -> (String, Value),
+    trace_info: impl FnOnce(&T) -> (String, Value),
 ) -> T {
     if !is_on() {
         return work();
     }
     let start = timestamp();
     let result = work();
-    let (name, args) = describe(&result);
+    let (name, args) = trace_info(&result);
     record(category, &name, (start, timestamp()), &args);
     result
 }

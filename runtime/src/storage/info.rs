@@ -8,7 +8,7 @@ use crate::base::device::Device;
 
 /// The interface that an allocation was made with, and what it was told.
 #[derive(Debug)]
-pub enum Origin {
+pub enum AllocationInfo {
     Svm(SvmInfo),
     Usm(UsmInfo),
 }

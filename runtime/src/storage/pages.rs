@@ -40,7 +40,7 @@ impl Drop for Reservation {
 /// An owned range of pages that begins with a huge page, if there are such. What was never touched
 /// is zero and costs nothing.
 #[derive(Debug)]
-pub(super) struct MappedMemory {
+pub(super) struct Pages {
     pointer: NonNull<u8>,
     /// The whole of it, which may begin before `pointer`.
     base: NonNull<u8>,
@@ -50,13 +50,13 @@ pub(super) struct MappedMemory {
 
 // SAFETY: the pages are owned; what may be done with them from which thread is up to the code that
 // accesses them.
-unsafe impl Send for MappedMemory {}
+unsafe impl Send for Pages {}
 // SAFETY: as above; no method reads or writes them.
-unsafe impl Sync for MappedMemory {}
+unsafe impl Sync for Pages {}
 
-impl MappedMemory {
+impl Pages {
     /// Maps `size` bytes or more. `None` when there is no memory.
-    pub fn new(size: usize) -> Option<MappedMemory> {
+    pub fn new(size: usize) -> Option<Pages> {
         let length = size
             .checked_next_multiple_of(PAGE)?
             .checked_add(HUGE_PAGE)?;
@@ -76,14 +76,14 @@ impl MappedMemory {
         // SAFETY: the mapping is a huge page longer than asked for, so the aligned address is
         // inside it.
         let pointer = unsafe { base.add(skip) };
-        let mapping = MappedMemory {
+        let pages = Pages {
             pointer,
             base,
             length,
             _reservation: reservation,
         };
-        mapping.advise(Advice::LinuxHugepage);
-        Some(mapping)
+        pages.advise(Advice::LinuxHugepage);
+        Some(pages)
     }
 
     /// The first byte.
@@ -108,7 +108,7 @@ impl MappedMemory {
     }
 }
 
-impl Drop for MappedMemory {
+impl Drop for Pages {
     fn drop(&mut self) {
         // SAFETY: the mapping made in `new`, unmapped once, when nothing refers to it any more.
         let unmapped = unsafe { munmap(self.base.as_ptr().cast(), self.length) };
