@@ -11,11 +11,12 @@
 //! - `status`: a `cl_int` result. Returns `CLResult<()>`.
 //! - `query`: the three `param_value` arguments and a `cl_int` result. Takes an [`InfoWriter`] last
 //!   and returns `CLResult<()>`.
-//! - `enqueue`: wait list and event arguments and a `cl_int` result. Takes [`EventArguments`] last and
-//!   returns `CLResult<()>`.
+//! - `enqueue`: wait list and event arguments and a `cl_int` result. Takes [`EventArguments`] last
+//!   and returns `CLResult<()>`.
 //! - `submit`: as `enqueue`, with the queue in front. Takes a [`Submission`] first.
 //! - `command`: command-buffer, queue and properties in front; wait list, sync-point and mutable
-//!   handle arguments; a `cl_int` result. Takes a [`RecordingArguments`] first and returns `CLResult<()>`.
+//!   handle arguments; a `cl_int` result. Takes a [`RecordingArguments`] first and returns
+//!   `CLResult<()>`.
 //! - `created`: `errcode_ret`. Returns `CLResult` of the handle or pointer.
 //! - `plain`: nothing. Returns `CLResult` of the pointer or nothing.
 //!

@@ -14,7 +14,8 @@ pub enum Extent<T: 'static> {
 /// How a kind of lists is laid out.
 ///
 /// # Safety
-/// [`ListLayout::extent`] must be what the specification says of such lists: by it the end is found.
+/// [`ListLayout::extent`] must be what the specification says of such lists: by it the end is
+/// found.
 pub unsafe trait ListLayout {
     type Word: Copy + Default + PartialEq + 'static;
 

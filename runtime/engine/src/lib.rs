@@ -13,8 +13,8 @@
 //! callbacks            functions of the application, and the thread that calls them
 //! tree, work           what commands enqueue themselves; what a command does
 //! domain               what commands have in common that may be ended together
-//! entry, awaited, pool what a pool knows of commands; what a thread waits for; the threads, and
-//!                      what is ready
+//! entry, awaited       what a pool knows of commands; what a thread waits for
+//! ready, pool          the commands that are ready, by line; the threads that run them
 //! event/               a command: its dependencies, status, and what follows from its end
 //! job, graph           one piece of work, or a graph of them, as what a command has to do
 //! models/              all of the above, in every order that loom finds
@@ -40,6 +40,7 @@ pub mod failures;
 pub mod graph;
 pub mod job;
 pub mod pool;
+mod ready;
 mod schedule;
 mod sleep;
 mod sync;

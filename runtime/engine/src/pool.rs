@@ -6,18 +6,12 @@
 //!
 //! # Lists
 //!
-//! All lists are under one lock. *Ready*: commands whose dependencies are done, by the priority of
-//! their queues, and by line. A command that several threads share stays in its line until all of
-//! it is claimed; another leaves it when a thread takes it. Lines with something ready take turns:
-//! one that has given a command away is the last. *Deferred*: ready commands so short that waking a
-//! thread for them would cost more than they do. Only waiting threads take from it. It is emptied
-//! into *ready* by whatever OpenCL counts as a flush, by a status query, by a thread that waits and
-//! finds nothing to do, when it grows long, and when a queue goes on growing behind what is
-//! deferred (`line_has_grown`); so commands overlap with the host without a flush.
-//!
-//! No look at the lists takes longer the more is ready: a worker takes what comes first, and a
-//! waiting thread looks at the lines of what it waits for, and at so many entries of each
-//! (`LOOK`); what is further back is for the workers.
+//! All lists are under one lock (`ready.rs` says what is taken of them). *Ready*: commands whose
+//! dependencies are done. *Deferred*: ready commands so short that waking a thread for them would
+//! cost more than they do. Only waiting threads take from it. It is emptied into *ready* by whatever
+//! OpenCL counts as a flush, by a status query, by a thread that waits and finds nothing to do, when
+//! it grows long, and when a queue goes on growing behind what is deferred (`line_has_grown`); so
+//! commands overlap with the host without a flush.
 //!
 //! # What waiting threads run
 //!
@@ -57,7 +51,6 @@
 //! else runs what is ready itself, unless it is running commands: then it will take the next
 //! anyway.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -67,7 +60,8 @@ use brolga_host::notice;
 
 use crate::awaited::{Awaited, DependentSearch};
 use crate::callbacks::{self, Callbacks, ShortCommands, Spawn};
-use crate::entry::{Entry, Line, Priority};
+use crate::entry::{Entry, Line};
+use crate::ready::{ReadyLists, Taker};
 use crate::sleep::Workers;
 use crate::sync::Ordering::{Relaxed, SeqCst};
 use crate::sync::{self, AtomicU32, AtomicUsize, Mutex};
@@ -86,8 +80,6 @@ const MAX_DEFERRED: usize = 16;
 const MAX_BEHIND: u64 = 32;
 /// Workers that a thread wakes at a time; each of them wakes as many in its turn.
 const FAN_OUT: u32 = 2;
-/// Entries of a line, and lines, that are looked at for one that suits.
-const LOOK: usize = 64;
 
 /// How a command that became ready is offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,225 +92,8 @@ pub enum Push {
     Notify,
 }
 
-/// The kind of thread that takes.
-#[derive(Clone, Copy)]
-enum Taker {
-    Worker,
-    /// The one that calls callbacks.
-    CallbackThread,
-}
-
-/// The commands of a line that are ready.
-struct ReadyCommands<E: ?Sized> {
-    /// The line's number; 0 if the slot is free.
-    line: u64,
-    entries: VecDeque<Arc<E>>,
-}
-
-struct ReadyLists<E: ?Sized> {
-    /// By slot.
-    lines: Vec<ReadyCommands<E>>,
-    free: Vec<u32>,
-    /// Slots of lines that have something ready, by priority, the highest first.
-    turns: [VecDeque<u32>; 3],
-    deferred: VecDeque<Arc<E>>,
-}
-
-impl<E: ?Sized> Default for ReadyLists<E> {
-    fn default() -> Self {
-        ReadyLists {
-            lines: Vec::new(),
-            free: Vec::new(),
-            turns: Default::default(),
-            deferred: VecDeque::new(),
-        }
-    }
-}
-
-/// What a look at the lists comes to: a command, which the thread has joined, and how many workers
-/// there is more for, up to [`FAN_OUT`].
+/// A command, which the thread has joined, and how many workers there is more for, up to [`FAN_OUT`].
 type Taken<E> = (Option<Arc<E>>, u32);
-
-impl<E: Entry + ?Sized> ReadyLists<E> {
-    fn push(&mut self, command: Arc<E>) {
-        let line = command.line();
-        let slot = line.slot().unwrap_or_else(|| {
-            let slot = self.free.pop().unwrap_or(self.lines.len() as u32);
-            if slot as usize == self.lines.len() {
-                self.lines.push(ReadyCommands {
-                    line: 0,
-                    entries: VecDeque::new(),
-                });
-            }
-            self.lines[slot as usize].line = line.number();
-            line.set_slot(slot);
-            slot
-        });
-        let priority = line.priority() as usize;
-        let entries = &mut self.lines[slot as usize].entries;
-        if entries.is_empty() {
-            self.turns[priority].push_back(slot);
-        }
-        entries.push_back(command);
-    }
-
-    /// The line's commands go elsewhere from now on; it has none that are ready.
-    fn remove_line(&mut self, line: &Line) {
-        if let Some(slot) = line.slot() {
-            let ready = &mut self.lines[slot as usize];
-            debug_assert!(ready.entries.is_empty(), "a ready command keeps its line");
-            ready.line = 0;
-            ready.entries = VecDeque::new();
-            self.free.push(slot);
-        }
-    }
-
-    /// Takes the first command of a line that has room for a thread and that the thread may run.
-    /// What turns out to be claimed in full goes to `exhausted`.
-    fn take_of(
-        &mut self,
-        slot: u32,
-        exhausted: &mut Vec<Arc<E>>,
-        mut may_run: impl FnMut(&E) -> bool,
-    ) -> Option<Arc<E>> {
-        let entries = &mut self.lines[slot as usize].entries;
-        let (mut index, mut looked) = (0, 0);
-        while let Some(command) = entries.get(index) {
-            if command.is_exhausted() {
-                exhausted.extend(entries.remove(index));
-                continue;
-            }
-            if command.missing() == 0 || !may_run(command) {
-                index += 1;
-                looked += 1;
-                if looked == LOOK {
-                    return None;
-                }
-                continue;
-            }
-            command.join();
-            return match command.is_single() {
-                true => entries.remove(index),
-                false => Some(Arc::clone(command)),
-            };
-        }
-        None
-    }
-
-    /// Takes the command whose turn it is of those that a thread may run, other than a waiting one.
-    fn take_next(&mut self, taker: Taker, exhausted: &mut Vec<Arc<E>>) -> Option<Arc<E>> {
-        for priority in 0..self.turns.len() {
-            let mut index = 0;
-            while index < LOOK
-                && let Some(&slot) = self.turns[priority].get(index)
-            {
-                let taken = self.take_of(slot, exhausted, |command| match taker {
-                    Taker::Worker => true,
-                    Taker::CallbackThread => command.is_short(),
-                });
-                let is_empty = self.lines[slot as usize].entries.is_empty();
-                if is_empty {
-                    self.turns[priority].remove(index);
-                } else if taken.as_ref().is_some_and(|command| command.is_single()) {
-                    self.turns[priority].remove(index);
-                    self.turns[priority].push_back(slot);
-                } else {
-                    index += 1;
-                }
-                if taken.is_some() {
-                    return taken;
-                }
-            }
-        }
-        None
-    }
-
-    /// Takes a command that is awaited, of its line.
-    fn take_awaited(
-        &mut self,
-        awaited: &Awaited<'_>,
-        stack: u64,
-        exhausted: &mut Vec<Arc<E>>,
-    ) -> Option<Arc<E>> {
-        for line in awaited.lines() {
-            // It may be another pool's.
-            let is_here = |slot: &u32| {
-                let ready = self.lines.get(*slot as usize);
-                ready.is_some_and(|ready| ready.line == line.number())
-            };
-            let Some(slot) = line.slot().filter(is_here) else {
-                continue;
-            };
-            let taken = self.take_of(slot, exhausted, |command| {
-                command.may_help(stack) && awaited.contains(command)
-            });
-            self.end_turn_if_empty(slot, line.priority());
-            if taken.is_some() {
-                return taken;
-            }
-        }
-        None
-    }
-
-    /// Takes a command that what is awaited depends on, as far as the search goes.
-    fn take_before_awaited(
-        &mut self,
-        awaited: &Awaited<'_>,
-        stack: u64,
-        exhausted: &mut Vec<Arc<E>>,
-        search: &mut DependentSearch<E>,
-    ) -> Option<Arc<E>> {
-        for (priority, turns) in PRIORITIES.iter().zip(0..) {
-            let turns: &VecDeque<u32> = &self.turns[turns];
-            let slots: Vec<u32> = turns.iter().copied().take(LOOK).collect();
-            for slot in slots {
-                let taken = self.take_of(slot, exhausted, |command| {
-                    !search.is_over()
-                        && command.may_help(stack)
-                        && awaited.depends_on(command, search)
-                });
-                self.end_turn_if_empty(slot, *priority);
-                if taken.is_some() || search.is_over() {
-                    return taken;
-                }
-            }
-        }
-        None
-    }
-
-    fn end_turn_if_empty(&mut self, slot: u32, priority: Priority) {
-        if self.lines[slot as usize].entries.is_empty() {
-            let turns = &mut self.turns[priority as usize];
-            if let Some(index) = turns.iter().position(|&turn| turn == slot) {
-                turns.remove(index);
-            }
-        }
-    }
-
-    /// Takes a deferred command that suits.
-    fn take_deferred(&mut self, may_run: impl FnMut(&Arc<E>) -> bool) -> Option<Arc<E>> {
-        let index = self.deferred.iter().position(may_run)?;
-        let command = self.deferred.remove(index)?;
-        command.join();
-        Some(command)
-    }
-
-    /// How many workers there is something for, up to [`FAN_OUT`].
-    fn missing(&self) -> u32 {
-        let mut threads = 0;
-        for &slot in self.turns.iter().flatten().take(LOOK) {
-            for command in self.lines[slot as usize].entries.iter().take(LOOK) {
-                threads += command.missing();
-                if threads >= FAN_OUT {
-                    return FAN_OUT;
-                }
-            }
-        }
-        threads
-    }
-}
-
-const PRIORITIES: [Priority; 3] = [Priority::High, Priority::Medium, Priority::Low];
 
 impl<E: ?Sized> fmt::Debug for Pool<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -608,7 +383,7 @@ impl<E: Entry + ?Sized> Pool<E> {
         if gone > 0 {
             self.available.fetch_sub(gone, SeqCst);
         }
-        let missing = lists.missing();
+        let missing = lists.missing(FAN_OUT);
         (taken, missing)
     }
 
@@ -635,7 +410,7 @@ impl<E: Entry + ?Sized> Pool<E> {
             }
             if let Some(command) = is_awaited {
                 self.deferred.fetch_sub(1, SeqCst);
-                let missing = lists.missing();
+                let missing = lists.missing(FAN_OUT);
                 drop(lists);
                 return (Some(command), missing);
             }

@@ -2,8 +2,8 @@
 //! again.
 //!
 //! It holds what a kernel indexes by numbers of its own, private variables, work-group memory, and
-//! what outlives barriers, so that it has pages around it that fault ([`GuardedMemory`]): a wrong index
-//! ends the launch.
+//! what outlives barriers, so that it has pages around it that fault ([`GuardedMemory`]): a wrong
+//! index ends the launch.
 //!
 //! Blocks of up to [`KEPT`] bytes stay with their thread. Larger ones are given back when the
 //! thread leaves the command ([`trim`]), or between two chunks if another thread waits for memory.

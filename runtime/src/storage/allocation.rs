@@ -1,9 +1,9 @@
 //! Memory that Brolga allocates itself.
 //!
 //! Small blocks come from the allocator, 128-byte aligned (the size of the largest OpenCL type,
-//! `long16`). Blocks of a page or more are page aligned. Large ones are pages of the system's (`pages.rs`)
-//! with transparent huge pages asked for, so that streaming kernels do not wait for the TLB and
-//! untouched pages cost nothing; or they are what was freed (`freed.rs`).
+//! `long16`). Blocks of a page or more are page aligned. Large ones are pages of the system's
+//! (`pages.rs`) with transparent huge pages asked for, so that streaming kernels do not wait for
+//! the TLB and untouched pages cost nothing; or they are what was freed (`freed.rs`).
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;

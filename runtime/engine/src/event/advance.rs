@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering::Release;
 use opencl_sys::*;
 use smallvec::SmallVec;
 
-use super::command::{Command, Dependents, Event, Job, is_final};
+use super::command::{Command, Event, Job, is_final};
+use super::links::Dependents;
 use crate::callbacks;
 use crate::domain::Domain;
 use crate::error::{CLResult, ClError};
@@ -102,10 +103,10 @@ fn after_completion(event: Arc<Event>, status: i32, steps: &mut Steps) {
     debug_assert!(is_final(status));
     event.make_final(status).for_each(|dependent| {
         if dependent.inherits && status < 0 {
-            dependent.event.inherit_failure();
+            dependent.command.inherit_failure();
         }
-        if dependent.event.resolve() {
-            steps.push(Step::Ready(dependent.event));
+        if dependent.command.resolve() {
+            steps.push(Step::Ready(dependent.command));
         }
     });
     let Some(parent_link) = &event.parent_link else {
@@ -233,7 +234,7 @@ impl Event {
     }
 
     /// Makes `status` final and wakes the threads that wait for it; returns the dependents.
-    fn make_final(self: &Arc<Self>, status: i32) -> Dependents {
+    fn make_final(self: &Arc<Self>, status: i32) -> Dependents<Event> {
         // What the command kept alive goes first, so that a waiter finds destructor callbacks
         // called.
         let before = callbacks::last_of_this_thread();
@@ -314,9 +315,9 @@ impl<J: Job + ?Sized> Drop for Command<J> {
     fn drop(&mut self) {
         let dependents = std::mem::take(&mut self.progress.links_mut().dependents);
         dependents.for_each(|dependent| {
-            dependent.event.inherit_failure();
-            if dependent.event.resolve() {
-                advance(dependent.event, Step::Ready, Push::Notify);
+            dependent.command.inherit_failure();
+            if dependent.command.resolve() {
+                advance(dependent.command, Step::Ready, Push::Notify);
             }
         });
     }

@@ -39,6 +39,7 @@ use std::sync::{Arc, Weak};
 use opencl_sys::*;
 
 use super::lane;
+use super::links::{Dependent, Links};
 use super::progress::{EventCallback, Progress};
 use crate::domain::Domain;
 use crate::entry::{Entry, Line};
@@ -146,7 +147,7 @@ pub struct Command<J: Job + ?Sized> {
     command_type: u32,
     /// Counts the commands of the queue, the first is 1; 0 if the event has no place in one.
     place: AtomicU64,
-    pub(super) progress: Progress<Links, EventCallback>,
+    pub(super) progress: Progress<Links<Event>, EventCallback>,
     /// Dependencies not finished yet, plus one until the enqueue lets go.
     pub(super) pending: AtomicU32,
     /// The first error of the command or of a dependency; 0 while there is none.
@@ -158,127 +159,9 @@ pub struct Command<J: Job + ?Sized> {
     pub(super) job: J,
 }
 
-/// What waits for the end of a command, and what it keeps alive until then.
-#[derive(Default)]
-pub(super) struct Links {
-    pub(super) dependents: Dependents,
-    pub(super) retained: RetainedResources,
-    pub(super) of_kernels: Option<Box<LinksOfKernels>>,
-}
-
-/// What kernels want of commands besides.
-#[derive(Default)]
-pub(super) struct LinksOfKernels {
-    /// Children that may begin when the command has ended.
-    pub(super) after_end: Vec<Arc<Event>>,
-    /// Where the times are to be written (`capture_event_profiling_info`).
-    pub(super) captures: Vec<usize>,
-}
-
-impl Links {
-    fn of_kernels(&mut self) -> &mut LinksOfKernels {
-        self.of_kernels.get_or_insert_default()
-    }
-}
-
-/// What depends on a command: mostly one other.
-#[derive(Default)]
-pub(super) enum Dependents {
-    #[default]
-    None,
-    One(Dependent),
-    Several(Vec<Dependent>),
-}
-
-impl Dependents {
-    fn push(&mut self, dependent: Dependent) {
-        *self = match std::mem::take(self) {
-            Dependents::None => Dependents::One(dependent),
-            Dependents::One(first) => Dependents::Several(vec![first, dependent]),
-            Dependents::Several(mut all) => {
-                all.push(dependent);
-                Dependents::Several(all)
-            }
-        };
-    }
-
-    fn as_slice(&self) -> &[Dependent] {
-        match self {
-            Dependents::None => &[],
-            Dependents::One(dependent) => std::slice::from_ref(dependent),
-            Dependents::Several(all) => all,
-        }
-    }
-
-    /// Calls `visit` with each, in their order.
-    pub(super) fn for_each(self, mut visit: impl FnMut(Dependent)) {
-        match self {
-            Dependents::None => {}
-            Dependents::One(dependent) => visit(dependent),
-            Dependents::Several(all) => all.into_iter().for_each(visit),
-        }
-    }
-}
-
-pub(super) struct Dependent {
-    pub(super) event: Arc<Event>,
-    /// Whether a failure of the event is a failure of the dependent: true for wait lists, false for
-    /// the mere order of an in-order queue.
-    pub(super) inherits: bool,
-}
-
 /// Whether a status is final.
 pub(super) fn is_final(status: i32) -> bool {
     status <= CL_COMPLETE
-}
-
-/// What an event has to do that stands for no work.
-struct Placeholder;
-
-impl Job for Placeholder {
-    fn is_instant(&self) -> bool {
-        true
-    }
-
-    fn run_instant(&self) {}
-
-    fn discard(&self) {}
-
-    fn prepare(&self, _: &Pool<Event>) {}
-
-    fn push(&self) -> Push {
-        Push::Notify
-    }
-
-    fn is_short(&self) -> bool {
-        true
-    }
-
-    fn may_help(&self, _: u64) -> bool {
-        false
-    }
-
-    fn is_single(&self) -> bool {
-        true
-    }
-
-    fn is_exhausted(&self) -> bool {
-        true
-    }
-
-    fn threads(&self) -> u32 {
-        0
-    }
-
-    fn run_chunks(&self, _: &Arc<Event>, _: &dyn Fn() -> bool) {}
-
-    fn tree(&self) -> Option<&Arc<Tree<Event>>> {
-        None
-    }
-
-    fn trace_info(&self) -> TraceInfo<'_> {
-        TraceInfo::default()
-    }
 }
 
 impl Event {
@@ -312,21 +195,7 @@ impl Event {
         Event::create(owner, command_type, job, retained, parent_link).of_its_domain()
     }
 
-    /// Something that commands may wait for before it is known what they wait for. It depends on
-    /// whatever it is made to, and is done when that is, after [`Event::release`].
-    pub fn placeholder<O: Owner>(owner: Arc<O>) -> Arc<Event> {
-        let retained = RetainedResources::new();
-        Event::create(owner, CL_COMMAND_BARRIER, Placeholder, retained, None)
-    }
-
-    /// `clCreateUserEvent`: an event in the state `CL_SUBMITTED` that only the application
-    /// completes.
-    pub fn user<O: Owner>(owner: Arc<O>) -> Arc<Event> {
-        let retained = RetainedResources::new();
-        Event::create(owner, CL_COMMAND_USER, Placeholder, retained, None)
-    }
-
-    fn create<J: Job>(
+    pub(super) fn create<J: Job>(
         owner: Arc<dyn Owner>,
         command_type: u32,
         job: J,
@@ -337,15 +206,11 @@ impl Event {
             CL_COMMAND_USER => CL_SUBMITTED,
             _ => CL_QUEUED,
         };
-        let links = Links {
-            retained,
-            ..Links::default()
-        };
         Arc::new(Command {
             owner,
             command_type,
             place: AtomicU64::new(0),
-            progress: Progress::new(status, links),
+            progress: Progress::new(status, Links::new(retained)),
             pending: AtomicU32::new(1),
             failure: AtomicI32::new(0),
             participants: AtomicU32::new(0),
@@ -436,7 +301,7 @@ impl Event {
         let added = other.progress.unless_final(|links| {
             self.pending.fetch_add(1, Relaxed);
             links.dependents.push(Dependent {
-                event: Arc::clone(self),
+                command: Arc::clone(self),
                 inherits,
             });
         });
@@ -606,7 +471,7 @@ impl Entry for Event {
         self.progress.with_links(|links| {
             let children = links.of_kernels.iter().flat_map(|links| &links.after_end);
             let dependents = links.dependents.as_slice().iter();
-            let dependents = dependents.map(|dependent| &dependent.event);
+            let dependents = dependents.map(|dependent| &dependent.command);
             if dependents.chain(children).all(&mut *visit)
                 && let Some(parent_link) = &self.parent_link
             {

@@ -1,15 +1,20 @@
 //! Events: a command's dependencies, status, time stamps and callbacks, and what follows from its
 //! end.
 //!
-//! - `progress.rs`: the status, and who is told of it.
+//! - `progress.rs`: the status, and what observes it.
+//! - `links.rs`: what waits for the end of a command.
 //! - `lane.rs`: what a command has in common with those of its queue.
-//! - `command.rs`: the event itself; what it waits for, and what waits for it.
-//! - `advance.rs`: its life. What follows from a command's end for those that depend on it.
-//! - `wait.rs`: threads that wait for it, ask for its status, or want to be called.
+//! - `command.rs`: the event itself, and what it waits for.
+//! - `placeholder.rs`: events without work, as user events are.
+//! - `advance.rs`: the states of a command, and what follows from its end for those that depend on
+//!   it.
+//! - `wait.rs`: waiting for it, queries of its status, and registration of callbacks.
 
 mod advance;
 mod command;
 mod lane;
+mod links;
+mod placeholder;
 mod progress;
 mod wait;
 

@@ -306,8 +306,8 @@ fn count(what: &str, change: impl FnOnce(&mut Kept)) {
     change(trace.state.lock().kept.entry(what.to_owned()).or_default());
 }
 
-/// Does `work`, and records it as this thread's if a trace is written. `trace_info` gives a name and
-/// arguments.
+/// Does `work`, and records it as this thread's if a trace is written. `trace_info` gives a name
+/// and arguments.
 pub(crate) fn span<T>(
     category: &str,
     work: impl FnOnce() -> T,
