@@ -1,4 +1,4 @@
-//! The table of entry points: name, C prototype, and the function of `api` that answers.
+//! The table of entry points: name, C prototype, and the function of `api` that implements each.
 //!
 //! Each line becomes two C functions. `wrapper::clX` is the one in the dispatch table and behind
 //! `clGetExtensionFunctionAddress`; its symbol is private, so that an ICD loader in the same

@@ -1,8 +1,8 @@
 //! The public symbols, for programs that are linked with this library or have it preloaded, and for
 //! ICD loaders, which find all else from the first of them.
 //!
-//! Each only calls the entry wrapper of its name. It is by one of these that a process enters the
-//! driver first, before there is a handle: so they say what table handles point to.
+//! Each only calls the entry wrapper of its name. One of these is the first function of the driver
+//! that a process calls, before there is a handle: so they set the table that handles point to.
 
 use std::ffi::{c_char, c_void};
 

@@ -8,16 +8,16 @@
 //! ```text
 //! exports        the public symbols
 //! dispatch       the dispatch table, which loaders call through
-//! entry_points   every entry point, and the function that answers it
-//! api/           one file per family of objects: looks up what handles and pointers mean, then one call into
-//!                the runtime; info queries
+//! entry_points   every entry point, and the function that implements it
+//! api/           one file per family of objects: looks up what handles and pointers mean, then
+//!                calls the runtime; info queries
 //! abi/           handles, conversion of C arguments and results, callbacks
 //! ```
 //!
 //! Each imports only what is below it. Open `entry_points.rs` first.
 //!
-//! `unsafe` is in `abi/` and in the files above `api/`, whose functions take the application's word
-//! for its arguments. `api/` is safe code.
+//! `unsafe` is in `abi/`, `entry_points.rs` and `exports.rs`, whose functions rely on what the
+//! specification demands of the application's arguments. `api/` is safe code.
 
 pub mod abi;
 #[forbid(unsafe_code)]

@@ -2,8 +2,8 @@
 //!
 //! A handle is the address of a [`Handle`], whose first two words belong to the ICD loader: the
 //! dispatch table, and the loader's own data (`cl_khr_icd` 2.0.0). Every kind of object has a
-//! [`Registry`] of the live ones, so that a null, stale, foreign or wrongly typed handle is found
-//! out by a table look-up and nothing is dereferenced.
+//! [`Registry`] of the live ones, so that a null, stale, foreign or wrongly typed handle is
+//! detected by a table look-up and nothing is dereferenced.
 //!
 //! A handle is alive while the application holds references (`clRetain*`, `clRelease*`) or another
 //! object or a command needs it. The application's references together own one `Arc`, which the
@@ -102,7 +102,7 @@ static DISPATCH_TABLE: AtomicPtr<cl_icd_dispatch> = AtomicPtr::new(null_mut());
 
 /// Sets what the first word of every handle points to.
 pub fn set_dispatch_table(table: &'static cl_icd_dispatch) {
-    // Not written again and again, which would cost every processor its copy.
+    // Written once: another write would invalidate the cache line on all processors.
     if DISPATCH_TABLE.load(Ordering::Relaxed).is_null() {
         DISPATCH_TABLE.store(std::ptr::from_ref(table).cast_mut(), Ordering::Release);
     }
@@ -140,7 +140,7 @@ impl<T: Object> Handle<T> {
         handle
     }
 
-    /// What C holds.
+    /// The handle as C code has it.
     pub fn raw(&self) -> RawHandle {
         RawHandle::from_address(std::ptr::from_ref(self) as usize)
     }
@@ -196,13 +196,13 @@ impl<T: Object> Drop for Handle<T> {
     }
 }
 
-/// Look-ups of different handles should not meet on one lock.
+/// Look-ups of different handles should not contend for one lock.
 const SHARDS: usize = 16;
 
-/// Handles whose object is gone that each shard keeps the memory of.
+/// Handles of destroyed objects whose memory each shard keeps.
 const QUARANTINE: usize = 64;
 
-/// Some of the live handles of one kind, and some that were.
+/// Some of the live handles of one kind, and some of destroyed objects.
 struct Shard<T: Object> {
     live: HashMap<usize, Weak<Handle<T>>, BuildHasherDefault<AddressHasher>>,
     released: VecDeque<Weak<Handle<T>>>,
@@ -221,7 +221,8 @@ impl<T: Object> Shard<T> {
 ///
 /// A `Weak` keeps a handle's address from being reused: between the end of its object and its
 /// removal here, and in quarantine until so many others have been released. A handle that is used
-/// or released after it has died is thus found out, and is not the death of another object.
+/// or released after its object was destroyed is thus detected, and is never that of another
+/// object.
 pub struct Registry<T: Object> {
     shards: [RwLock<Shard<T>>; SHARDS],
 }
@@ -240,7 +241,7 @@ impl<T: Object> Registry<T> {
     fn shard(&self, raw: RawHandle) -> &RwLock<Shard<T>> {
         let mut hasher = AddressHasher::default();
         hasher.write_usize(raw.address());
-        // Not the bits that the shard's own table goes by.
+        // Other bits than those that the shard's hash table uses.
         &self.shards[(hasher.finish() >> 20) as usize % SHARDS]
     }
 
@@ -319,10 +320,10 @@ mod tests {
     }
 
     #[test]
-    fn a_second_release_is_not_the_death_of_another_object() {
+    fn a_second_release_does_not_release_another_object() {
         let raw = Handle::new(Thing(1)).raw();
         Thing::from_raw(raw).unwrap().release().unwrap();
-        // An allocator gives out first what it was given last.
+        // Allocators reuse first what was freed last.
         let others: Vec<_> = (0..QUARANTINE as u32)
             .map(|n| Handle::new(Thing(n)))
             .collect();

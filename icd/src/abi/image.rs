@@ -38,7 +38,7 @@ impl FromC<*const cl_image_desc> for InPtr<ImageDesc> {
 }
 
 impl ImageDesc {
-    /// One of which nothing is known yet.
+    /// A description that has the type alone.
     pub fn new(image_type: cl_mem_object_type) -> ImageDesc {
         ImageDesc {
             image_type,

@@ -1,4 +1,5 @@
-//! The C ABI: what it takes to be called from C, and nothing about OpenCL's objects.
+//! The C ABI: how arguments and results pass between C and Rust. Nothing here is about OpenCL's
+//! objects.
 //!
 //! A call from C enters its entry wrapper in `entry_points.rs` of the crate, which
 //! - turns raw pointers into the types of `pointers.rs`, `property_list.rs`, `image.rs` and

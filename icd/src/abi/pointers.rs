@@ -6,7 +6,7 @@
 //! [`InPtr`] or [`OutPtr`]; one to several is an [`InList`] or [`OutList`], which has the count
 //! that came with it, so that no code behind it can read or write more. Everything there is safe
 //! Rust: reading copies out, writing copies in, null is an `Option`. `property_list.rs` has the
-//! lists that end themselves.
+//! lists that are ended by a value of their own.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -163,7 +163,7 @@ impl FromCArray<*mut c_void> for InList<u8> {
 }
 
 impl<T> InList<T> {
-    /// The list that is not there.
+    /// A null pointer.
     pub fn null() -> Self {
         InList {
             first: std::ptr::null(),
@@ -199,7 +199,7 @@ impl<T> InList<T> {
 }
 
 impl<T: Copy> InList<T> {
-    /// The elements, or nothing for null. The application may be mistaken about their number.
+    /// The elements, or nothing for null. The number that the application gave may be wrong.
     ///
     /// Errors: `CL_INVALID_VALUE` if there are not as many addresses, `CL_OUT_OF_HOST_MEMORY`
     /// without memory for a copy.
@@ -216,7 +216,7 @@ impl<T: Copy> InList<T> {
     ///
     /// Errors: as [`InList::get`].
     fn append_to(self, values: &mut Vec<T>) -> CLResult<()> {
-        // Processes have the lower half of the addresses.
+        // Addresses of a process are in the lower half of the address space.
         let end = self
             .count
             .checked_mul(size_of::<T>())
@@ -562,7 +562,7 @@ impl RawHandle {
     }
 }
 
-/// The `user_data` of a callback: handed back, never looked at.
+/// The `user_data` of a callback: passed back, never dereferenced.
 #[derive(Clone, Copy)]
 pub struct UserData(*mut c_void);
 
@@ -594,7 +594,7 @@ mod tests {
 
     /// With a count that may be wrong, where nothing is read then.
     fn counted<T>(values: &[T], count: usize) -> InList<T> {
-        // SAFETY: the tests see to it.
+        // SAFETY: the tests keep the promise.
         unsafe { InList::from_c_array(values.as_ptr(), count) }
     }
 

@@ -157,7 +157,7 @@ pub struct ParsedProperties<T> {
     pub list: Vec<Property<T>>,
     /// Every word, with the final zero; none for null.
     pub as_given: Vec<T>,
-    /// Nothing was left out: the names are names.
+    /// Whether the list was read to its end: all its names are known.
     pub is_known: bool,
 }
 
@@ -184,7 +184,7 @@ impl<T: Copy + PartialEq> ParsedProperties<T> {
 }
 
 impl<L: ListLayout> PropertyList<L> {
-    /// The list that is not there.
+    /// A null pointer.
     pub fn null() -> Self {
         PropertyList(std::ptr::null())
     }

@@ -13,7 +13,7 @@ use opencl_sys::{CL_SUCCESS, cl_int};
 use super::error::{CLResult, ClError};
 use super::pointers::{OutPtr, RawHandle};
 
-/// Runs `body` as all code of the driver is run.
+/// Runs the `body` of an entry point.
 fn enter<T>(name: &str, body: impl FnOnce() -> CLResult<T>) -> CLResult<T> {
     float_env::in_default(|| catch_panic(name, body))
 }
@@ -40,7 +40,7 @@ fn catch_panic<T>(name: &str, body: impl FnOnce() -> CLResult<T>) -> CLResult<T>
     })
 }
 
-/// Says once why nothing works in this process.
+/// Writes once to standard error why no entry point works in this process.
 fn tell_of_fork() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.swap(true, Relaxed) {

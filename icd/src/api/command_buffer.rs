@@ -27,7 +27,7 @@ pub struct CommandBuffer {
     /// > such as queues, buffers, images, and kernels referenced in commands recorded to the
     /// > command-buffer.
     attached: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
-    /// The handles of its commands, which go with it.
+    /// The handles of its commands, which are released with it.
     commands: Mutex<Vec<Ref<MutableCommand>>>,
     pub asserts: cl_mutable_dispatch_asserts_khr,
 }
@@ -43,7 +43,7 @@ impl OfContext for CommandBuffer {
 impl Drop for CommandBuffer {
     fn drop(&mut self) {
         for command in self.commands.get_mut() {
-            // The application cannot have released it.
+            // There is no entry point by which the application could have released it.
             let _ = command.release();
         }
     }
@@ -58,7 +58,7 @@ impl CommandBuffer {
         raw
     }
 
-    /// Keeps objects that a recorded command uses.
+    /// Keeps objects alive that a recorded command uses.
     pub fn attach(&self, objects: impl IntoIterator<Item = Arc<dyn Any + Send + Sync>>) {
         self.attached.lock().extend(objects);
     }
@@ -114,7 +114,7 @@ pub fn create(
     // > CL_INCOMPATIBLE_COMMAND_QUEUE_KHR if queues includes more than one command-queue associated
     // > with a device that does not support capability
     // > CL_COMMAND_BUFFER_CAPABILITY_MULTIPLE_QUEUE_KHR, or if devices cannot synchronize.
-    // All can.
+    // All devices can.
     let runtime = RuntimeCommandBuffer::new(
         runtime_queues(&queues),
         flags & CL_COMMAND_BUFFER_MUTABLE_KHR != 0,

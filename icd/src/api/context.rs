@@ -29,7 +29,8 @@ pub struct Context {
 
 object!(Context, ClError::INVALID_CONTEXT);
 
-/// Something that nothing can be made from or enqueued to when its context is terminated.
+/// An object of a context. Once that is terminated no object can be created from it and no command
+/// enqueued to it.
 pub trait OfContext: Object {
     fn context(&self) -> &Context;
 

@@ -1,5 +1,5 @@
-//! Devices: there is one, the CPU. `sub_device.rs` has its parts, `device_info.rs` what it says of
-//! itself.
+//! Devices. The one root device is the CPU; `sub_device.rs` partitions it, and `device_info.rs`
+//! answers the queries.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,7 +16,7 @@ use crate::abi::pointers::{OutList, OutPtr, RawHandle};
 /// `cl_device_id`
 pub struct Device {
     pub runtime: Arc<RuntimeDevice>,
-    /// What a sub-device is a part of.
+    /// The device that a sub-device was created from.
     pub parent: Option<Ref<Device>>,
 }
 

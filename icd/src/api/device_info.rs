@@ -1,4 +1,4 @@
-//! `clGetDeviceInfo`, part by part. Each part is a table of the queries that it knows.
+//! `clGetDeviceInfo`, by subject. Each function is a table of the queries of one subject.
 
 use std::ffi::CString;
 use std::sync::LazyLock;
@@ -30,7 +30,7 @@ const CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4233;
 // queries.
 const NONE: cl_uint = 0;
 
-/// A part of the queries: `None` for one that it does not know.
+/// The queries of a subject: `None` for any other.
 type Part = fn(&Ref<Device>, cl_device_info, InfoWriter) -> Option<CLResult<()>>;
 
 const PARTS: &[Part] = &[
@@ -56,7 +56,7 @@ pub fn get_info(device: RawHandle, name: cl_device_info, writer: InfoWriter) -> 
         .unwrap_or(Err(ClError::INVALID_VALUE))
 }
 
-/// What it computes with, and how much of it.
+/// Type, compute units, work-item sizes and vector widths.
 fn compute(device: &Ref<Device>, name: cl_device_info, writer: InfoWriter) -> Option<CLResult<()>> {
     let d = &*device.runtime;
     Some(match name {
@@ -173,7 +173,7 @@ fn memory(device: &Ref<Device>, name: cl_device_info, writer: InfoWriter) -> Opt
     })
 }
 
-/// What it is called, which versions it is of, and what languages it takes.
+/// Names, versions, and source languages.
 fn identity(
     device: &Ref<Device>,
     name: cl_device_info,
@@ -205,7 +205,7 @@ fn identity(
     })
 }
 
-/// What SPIR-V it takes.
+/// The SPIR-V that it supports.
 #[expect(
     non_upper_case_globals,
     reason = "constants are spelled as in the headers (4x8BIT)"
@@ -245,7 +245,7 @@ fn spirv(device: &Ref<Device>, name: cl_device_info, writer: InfoWriter) -> Opti
     })
 }
 
-/// What it is a part of and can be parted into.
+/// Sub-devices and partitions.
 fn parts(device: &Ref<Device>, name: cl_device_info, writer: InfoWriter) -> Option<CLResult<()>> {
     let d = &*device.runtime;
     Some(match name {

@@ -14,7 +14,7 @@ use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 /// has them.
 pub type Find = fn(&str) -> Option<*mut c_void>;
 
-/// The address of a function of those that are meant, or null.
+/// The address of the function of a name, or null unless it is `among` those that may be found.
 fn address(find: Find, name: InPtr<c_char>, among: impl Fn(&str) -> bool) -> *mut c_void {
     name.string()
         .and_then(|name| String::from_utf8(name).ok())
@@ -42,8 +42,8 @@ pub fn get_address_for_platform(
     get_address(find, name)
 }
 
-/// `clIcdGetFunctionAddressForPlatformKHR`: any entry point, core or extension, for the table that
-/// a loader with `cl_khr_icd` 2.0.0 makes of its own.
+/// `clIcdGetFunctionAddressForPlatformKHR`: any entry point, core or extension, for the dispatch
+/// table that a loader with `cl_khr_icd` 2.0.0 makes.
 pub fn get_any_address(
     find: Find,
     platform: RawHandle,

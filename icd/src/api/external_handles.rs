@@ -1,4 +1,4 @@
-//! The kinds of handles of other APIs and processes that there is something for.
+//! The types of external memory and semaphore handles that are supported.
 
 use opencl_sys::*;
 

@@ -1,5 +1,5 @@
-//! Handing imported memory over (`cl_khr_external_memory`, "Acquiring and Releasing External Memory
-//! Objects"). `mem_properties.rs` says what is imported.
+//! Acquiring and releasing imported memory (`cl_khr_external_memory`, "Acquiring and Releasing
+//! External Memory Objects"). `mem_properties.rs` says what is imported.
 
 use std::sync::Arc;
 

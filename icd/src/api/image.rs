@@ -1,4 +1,4 @@
-//! Image objects: creating and asking about them. `image_transfer.rs` has the commands on them.
+//! Image objects: creation and queries. `image_transfer.rs` has the commands on them.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ fn finish(
     let source = match (&parent, &external) {
         (None, None) => ImageSource::New,
         (None, Some(external)) => ImageSource::External(external.handle),
-        // An image is made from one thing or another.
+        // External memory and a memory object exclude each other.
         (Some(_), Some(_)) => return Err(ClError::INVALID_IMAGE_DESCRIPTOR),
         (Some(parent), None) => match &parent.runtime {
             MemKind::Buffer(buffer) => ImageSource::Buffer(buffer.clone()),
@@ -117,7 +117,7 @@ fn described(desc: &ImageDesc) -> RuntimeDesc {
     }
 }
 
-/// What `clCreateImage2D` and `clCreateImage3D` do.
+/// What `clCreateImage2D` and `clCreateImage3D` have in common.
 fn create_legacy(
     context: RawHandle,
     flags: cl_mem_flags,
@@ -261,7 +261,7 @@ pub fn get_requirements(
         writer.value(most as cl_uint)
     };
     // > CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid.
-    // Sizes that are not known are for questions about sizes only.
+    // A description without sizes is for the queries of the largest sizes only.
     let alignment = |value: usize| {
         require(found.is_possible, ClError::INVALID_IMAGE_DESCRIPTOR)?;
         writer.value(value)

@@ -33,7 +33,7 @@ fn region_of(
     Ok((origin, region))
 }
 
-/// What reading and writing do.
+/// What `clEnqueueReadImage` and `clEnqueueWriteImage` have in common.
 fn host_image(
     direction: Direction,
     submission: Submission,

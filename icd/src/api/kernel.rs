@@ -90,7 +90,7 @@ pub fn set_arg(kernel: RawHandle, index: cl_uint, value: InList<u8>) -> CLResult
     set_arg_of(&kernel.runtime, index, value)
 }
 
-/// What `clSetKernelArg` does to its kernel.
+/// Sets an argument as `clSetKernelArg` does, also of a recorded launch.
 pub fn set_arg_of(kernel: &RuntimeKernel, index: cl_uint, value: InList<u8>) -> CLResult<()> {
     // > CL_INVALID_ARG_INDEX if arg_index is not a valid argument index.
     match kernel.arg_kind(index)? {
@@ -200,7 +200,7 @@ pub fn set_exec_info(
     set_exec_info_of(&kernel.runtime, name, value)
 }
 
-/// What `clSetKernelExecInfo` does to its kernel.
+/// Sets execution information as `clSetKernelExecInfo` does, also of a recorded launch.
 pub fn set_exec_info_of(
     kernel: &RuntimeKernel,
     name: cl_kernel_exec_info,
@@ -211,7 +211,7 @@ pub fn set_exec_info_of(
     let size = value.count();
     require(!value.is_null() || size == 0, ClError::INVALID_VALUE)?;
     match name {
-        // Every command sees all of the memory, so there is nothing to remember.
+        // Every kernel can access all allocations, so there is nothing to record.
         CL_KERNEL_EXEC_INFO_SVM_PTRS
         | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL
         | CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT => {

@@ -74,7 +74,7 @@ impl Properties {
         Ok(properties)
     }
 
-    /// What is to be imported, if anything is.
+    /// The memory to import, if any.
     pub fn external(&self, context: &Context) -> CLResult<Option<External>> {
         let Some((kind, fd)) = self.handle else {
             // > CL_INVALID_PROPERTY if properties does not include a supported external memory

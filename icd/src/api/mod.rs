@@ -3,10 +3,10 @@
 //! A function here answers one entry point of `crate::entry_points`, or both that a command has
 //! (`place.rs`). It looks up what the arguments mean and calls the runtime. What it checks is what
 //! it reads: that handles are of live objects of the kind, that lists are there if their counts say
-//! so, that origins, regions, patterns and properties can be read. All that values decide, and the
-//! state of objects, such as their contexts, the runtime checks. Checks are in the order in which
-//! the specification lists them, each under its sentence, paraphrased, which `>` marks. Info
-//! queries are one `match` each.
+//! so, that origins, regions, patterns and properties can be read. Everything that depends on
+//! values, or on the state of objects, such as their contexts, is checked by the runtime. Checks
+//! are in the order in which the specification lists them, each under its sentence, paraphrased,
+//! which `>` marks. Info queries are one `match` each.
 //!
 //! Each file's first type is what its handles stand for: the runtime's object, and whatever only
 //! the C API asks about (the handles of parents, properties as they were given).

@@ -37,7 +37,7 @@ pub fn record(
     // > CL_INVALID_OPERATION if the requested CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR properties
     // > are not reported by CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR for the device associated
     // > with command_queue.
-    // All that there are are reported.
+    // Every field that the extension defines is reported.
     let queue = recording.queue(&buffer)?;
     let device = &buffer.queues[queue].device;
     let capabilities = device.runtime.mutable_dispatch_capabilities;
@@ -106,7 +106,7 @@ pub fn update(
     buffer.runtime.update(drafts)
 }
 
-/// Enters one update into the drafts. Updates of the same command follow one another.
+/// Applies one update to the draft of its command; later updates of the same command come on top.
 fn apply(
     buffer: &Ref<CommandBuffer>,
     config: &DispatchConfig,

@@ -42,7 +42,7 @@ pub fn get_info(pipe: RawHandle, name: cl_pipe_info, writer: InfoWriter) -> CLRe
         CL_PIPE_MAX_PACKETS => writer.value(pipe.max_packets()),
         // > If the properties argument specified in clCreatePipe used to create pipe was NULL, the
         // > implementation must return param_value_size_ret equal to 0.
-        // It cannot have been anything else.
+        // `create` accepts nothing else.
         CL_PIPE_PROPERTIES => writer.array::<cl_pipe_properties>(&[]),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),

@@ -1,9 +1,10 @@
 //! Where a command goes: to a queue, by `clEnqueue...`, or into a command-buffer, by
 //! `clCommand...`.
 //!
-//! The two entry points of a command tell the same of it, and differ in what surrounds that. So
-//! there is one function for both, over a [`Place`]: it looks up what the arguments mean, and hands
-//! over the runtime's description of the command, which the runtime checks.
+//! The two entry points of a command take the same arguments for the command itself, and differ in
+//! the others: queue, wait list and event, or command-buffer and sync-points. So there is one
+//! function for both, over a [`Place`]: it looks up what the arguments mean, and hands over the
+//! runtime's description of the command, which the runtime checks.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::abi::error::CLResult;
 use crate::abi::handle::{Object, Ref};
 use crate::abi::pointers::RawHandle;
 
-/// A place as its entry point is told of it.
+/// A place, by the arguments of the entry point.
 pub trait Place {
     type Open: OpenPlace;
 
@@ -33,7 +34,7 @@ pub trait OpenPlace: Sized {
     /// Takes the command that is described, after what it waits for has been looked up.
     fn take<D: Recordable>(self, describe: impl FnOnce() -> CLResult<D>) -> CLResult<()>;
 
-    /// Notes an object that the command uses.
+    /// Records an object that the command uses.
     fn attach(&mut self, mem: Ref<Mem>);
 
     /// The buffer behind `raw`, which the command uses.

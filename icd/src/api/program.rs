@@ -1,4 +1,4 @@
-//! Programs: making them and asking about them. `build.rs` builds them.
+//! Programs: creation and queries. `build.rs` builds them.
 
 use std::ffi::c_char;
 use std::sync::Arc;
@@ -255,7 +255,7 @@ pub fn get_build_info(
     let program = Program::from_raw(program)?;
     // > CL_INVALID_DEVICE if device is not in the list of devices associated with program.
     program.device(device)?;
-    // Only this one does not wait for a build in the background.
+    // The only query that does not wait for a build that is going on in the background.
     if name == CL_PROGRAM_BUILD_STATUS {
         return writer.value(program.runtime.build_status());
     }

@@ -48,7 +48,7 @@ const HOST_PROPERTIES: cl_command_queue_properties =
 const DEVICE_PROPERTIES: cl_command_queue_properties =
     CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
 
-// Hints are properties, not what is asked about.
+// `opencl-sys` gives these names the type of the bit-field `CL_QUEUE_PROPERTIES`.
 const PRIORITY: cl_command_queue_info = CL_QUEUE_PRIORITY_KHR as cl_command_queue_info;
 const THROTTLE: cl_command_queue_info = CL_QUEUE_THROTTLE_KHR as cl_command_queue_info;
 
@@ -105,7 +105,7 @@ pub fn create_with_properties(
                     _ => return Err(ClError::INVALID_VALUE),
                 };
             }
-            // How fast the processors run is not the driver's business.
+            // Without effect: the system decides how fast the processors run.
             THROTTLE => {
                 has_hints = true;
                 let known = [

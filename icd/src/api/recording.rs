@@ -76,7 +76,7 @@ impl RecordingArguments {
         Ok(RecordingSite { queue, wait })
     }
 
-    /// Hands the command's sync-point to the application if it asked for it.
+    /// Returns the command's sync-point if the application wants it.
     pub fn give(&self, point: SyncPoint) {
         self.point.set(point);
     }

@@ -23,7 +23,7 @@ pub struct Semaphore {
     pub runtime: Arc<RuntimeSemaphore>,
     pub context: Ref<Context>,
     devices: Vec<Ref<Device>>,
-    /// As what it may be exported.
+    /// The types of handles that it may be exported as.
     exports: Vec<cl_external_semaphore_handle_type_khr>,
     /// As given, with the final zero.
     properties: Vec<cl_semaphore_properties_khr>,
@@ -182,7 +182,7 @@ pub fn get_handle(
     // > CL_INVALID_VALUE if the requested external semaphore handle type was not specified when
     // > sema_object was created.
     require(semaphore.exports.contains(&kind), ClError::INVALID_VALUE)?;
-    // A descriptor is made only for a caller that takes it.
+    // A descriptor is made only if there is room to return it.
     match writer.takes::<i32>() {
         true => writer.value(semaphore.runtime.export()?.into_raw_fd()),
         false => writer.value(-1i32),

@@ -90,7 +90,7 @@ fn hand_out(
             .into_iter()
             .map(|runtime| {
                 let parent = Some(Arc::clone(device));
-                // The application's reference keeps it.
+                // The reference that the application holds keeps it alive.
                 Handle::new(Device { runtime, parent }).raw()
             })
             .collect();

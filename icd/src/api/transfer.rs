@@ -21,8 +21,8 @@ use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Object;
 use crate::abi::pointers::{InList, InPtr, OutPtr, RawHandle};
 
-/// One side of a rectangular transfer, of which the pitches are of rows and slices; a null pointer
-/// is a wrong value.
+/// One side of a rectangular transfer; `pitches` are of rows and slices. Errors: `CL_INVALID_VALUE`
+/// for a null origin.
 fn side(origin: InPtr<[usize; 3]>, pitches: [usize; 2]) -> CLResult<RectSide> {
     let [row_pitch, slice_pitch] = pitches;
     Ok(RectSide {
@@ -32,7 +32,7 @@ fn side(origin: InPtr<[usize; 3]>, pitches: [usize; 2]) -> CLResult<RectSide> {
     })
 }
 
-/// What reading and writing do.
+/// What `clEnqueueReadBuffer` and `clEnqueueWriteBuffer` have in common.
 fn host_copy(
     direction: Direction,
     submission: Submission,
@@ -110,7 +110,7 @@ struct HostRegion {
     pitches: [[usize; 2]; 2],
 }
 
-/// What rectangular reading and writing do.
+/// What `clEnqueueReadBufferRect` and `clEnqueueWriteBufferRect` have in common.
 fn host_rect(
     direction: Direction,
     submission: Submission,
@@ -286,7 +286,7 @@ pub fn unmap(
     })
 }
 
-/// What is to be migrated.
+/// The memory objects of a migration.
 fn memory_objects(list: InList<RawHandle>) -> CLResult<Vec<Arc<MemObject>>> {
     // > CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL.
     require(list.count() != 0, ClError::INVALID_VALUE)?;

@@ -23,7 +23,7 @@ pub const CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR: cl_device_info = 0x1078
 /// The type index that means none.
 const NO_TYPE: cl_uint = cl_uint::MAX;
 
-/// The properties of an allocation; what their values are good for the runtime checks.
+/// The properties of an allocation; their values are checked by the runtime.
 fn properties(
     context: &Ref<Context>,
     given: PropertyList<Pairs<cl_svm_alloc_properties_khr>>,

@@ -15,7 +15,7 @@ use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Object;
 use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
-/// What both commands do.
+/// What reading and writing a variable have in common.
 fn enqueue(
     direction: Direction,
     submission: Submission,

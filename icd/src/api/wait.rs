@@ -65,7 +65,7 @@ impl EventArguments {
         Ok(events.iter().map(|event| event.runtime.clone()).collect())
     }
 
-    /// Enqueues what waits for the list, and hands its event out.
+    /// Enqueues a command that waits for the list, and returns its event to the application.
     pub fn enqueue(
         self,
         queue: &Ref<Queue>,
@@ -74,14 +74,14 @@ impl EventArguments {
         let wait = self.wait_list()?;
         // > CL_INVALID_CONTEXT if the context associated with command_queue and events in
         // > event_wait_list are not the same.
-        // That comes before what is wrong with the command.
+        // This error takes precedence over those of the command.
         queue.runtime.check_wait_list(&wait)?;
         let event = command(&wait)?;
         self.give(queue, event);
         Ok(())
     }
 
-    /// Hands the command's event to the application if it asked for one.
+    /// Returns the command's event if the application wants one.
     pub fn give(self, queue: &Ref<Queue>, runtime: Arc<RuntimeEvent>) {
         self.give_of(&queue.context, Some(queue.clone()), runtime);
     }

@@ -1,11 +1,11 @@
-//! Functions of the application that the driver calls back: of events, of objects that go, of
-//! contexts.
+//! Functions of the application that the driver calls back: of events, of contexts, and when
+//! objects are destroyed.
 //!
 //! They have a thread of their own, so that no kernel holds them up, however long it runs, and none
 //! of them holds up a kernel. They are called one after the other, in the order in which they came
 //! due, with no lock of the driver's held, and never on a thread of the application that waits:
-//! that may hold a mutex which the callback wants. What an application's thread destroys itself, by
-//! a release, it is told of before the release returns, on that thread.
+//! that may hold a mutex which the callback locks. The destructor callbacks of what a thread of the
+//! application destroys, by a release, are called on that thread before the release returns.
 //!
 //! A callback that waits for a command is against the specification ("The behavior of calling
 //! [...] blocking OpenCL APIs from a callback is undefined", `clSetEventCallback`). It works here:
@@ -15,7 +15,7 @@
 //!
 //! Each has a [`Ticket`]. A thread that completes an event, or waits for one, returns when the
 //! callbacks of that have run ([`Callbacks::wait_run`]), which is what applications rely on
-//! elsewhere; but it waits no longer than `PATIENCE`: one of them, or one before them, may want a
+//! elsewhere; but it waits no longer than `PATIENCE`: one of them, or one before them, may lock a
 //! mutex that the thread holds.
 //!
 //! # Short commands
@@ -24,10 +24,10 @@
 //! callback would wake two, one after the other: a worker, and this thread. So this thread runs it
 //! as well, if it has nothing to call when the callback is registered ([`Callbacks::ask`]).
 //!
-//! What was estimated to be short may go on for ever. So whoever finds a callback due while the
-//! thread runs a command has another thread call from then on. The one that ran the command is
-//! spare afterwards, and takes over the next time. The alternative, callbacks that never run
-//! commands, costs every short command with a callback a second wake-up.
+//! What was estimated to be short may go on for ever. So a callback that comes due while the thread
+//! runs a command has another thread take over the calling. The one that ran the command is spare
+//! afterwards, and takes over the next time. The alternative, callbacks that never run commands,
+//! costs every short command with a callback a second wake-up.
 //!
 //! # States
 //!
@@ -48,8 +48,8 @@
 //!   has ([`Callbacks::make_way`]).
 //! - *No command is forgotten.* `ask` says yes in the states `Looking` and `Asleep` only, while
 //!   nothing is to be called, and the thread looks at `asked` first when it has the lock next: so
-//!   it does run commands after that, and what it leaves it tells a worker of. If it says no, who
-//!   asked wakes a worker.
+//!   it does run commands after that, and wakes a worker for what it leaves. If `ask` says no, the
+//!   thread that asked wakes a worker.
 //! - *One at a time.* Only the thread whose number is `caller` takes callbacks. Another is given
 //!   the number, in `start`, while this one runs a command, or is in a callback and waits for a
 //!   command; when it comes back it finds that it is not the caller, and waits as the spare one, or
@@ -90,7 +90,7 @@ pub type Spawn = fn(&str, usize, Box<dyn FnOnce() + Send>) -> io::Result<()>;
 /// A function that is called once.
 pub type Callback = Box<dyn FnOnce() + Send>;
 
-/// What has short commands.
+/// A source of short commands.
 pub trait ShortCommands: Send + Sync {
     /// Runs some until there are none, or callbacks are due.
     fn run_short(&self);
@@ -110,11 +110,11 @@ pub struct Callbacks {
     is_asked: AtomicBool,
     /// Whether callbacks are due and no thread can be started. Written with the list locked.
     is_overdue: AtomicBool,
-    /// The thread has something to do.
+    /// Notified when the thread has something to do.
     news: Condvar,
-    /// The spare thread is to call.
+    /// Notified when the spare thread is to take over.
     takeover: Condvar,
-    /// A callback has ended, and a thread may wait for it.
+    /// Notified when a callback has ended and threads wait.
     progress: Condvar,
 }
 
@@ -128,7 +128,7 @@ struct List {
     caller: u64,
     /// What that one does.
     activity: Activity,
-    /// One that has called, and may again; 0 if there is none.
+    /// A thread that has called, and may take over again; 0 if there is none.
     spare: u64,
     /// Threads that wait until callbacks have run.
     waiters: u32,
@@ -185,8 +185,8 @@ fn with_set<T: Copy + 'static, R>(
     work()
 }
 
-/// Runs `work`, which executes commands: what goes by it is for the thread of the callbacks to
-/// tell.
+/// Runs `work`, which executes commands: callbacks that come due in it are called on the thread for
+/// them.
 pub fn executing<R>(work: impl FnOnce() -> R) -> R {
     with_set(&EXECUTES, true, work)
 }
@@ -203,7 +203,7 @@ pub fn last_of_this_thread() -> Ticket {
 }
 
 impl Callbacks {
-    /// Those of a process.
+    /// No thread is started before there is a callback.
     pub fn new() -> Arc<Callbacks> {
         Callbacks::with(sync::spawn)
     }

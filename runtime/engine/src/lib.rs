@@ -1,13 +1,14 @@
-//! The engine that executes commands: what waits for what, which threads run what is ready, and who
-//! is told of the end. It knows nothing of OpenCL's objects: a command is some [`Work`](work::Work)
-//! that belongs to a [`Lane`](event::Lane), and what lies behind either is the caller's.
+//! The engine that executes commands: what waits for what, which threads run what is ready, and
+//! what follows from the end. It knows nothing of OpenCL's objects: a command is some
+//! [`Work`](work::Work) that belongs to a [`Lane`](event::Lane), and what lies behind either is the
+//! caller's.
 //!
 //! Each file imports from those before it only:
 //!
 //! ```text
 //! error, system/       error codes; the machine: clock, threads, processors, NUMA nodes, stacks
 //! sync/                atomics, locks and futexes, of the system or of loom
-//! sleep                threads that wait, and how none is forgotten
+//! sleep                threads that sleep until a status changes or there is work
 //! chunks, schedule     how threads share the units of one piece of work, or of a graph of them
 //! weak_list, failures  lists of commands that others keep alive; failures to be told of
 //! callbacks            functions of the application, and the thread that calls them
@@ -26,8 +27,8 @@
 //! With `cfg(loom)` the same files are compiled on loom's threads, atomics and locks: that is the
 //! package in `loom/`, whose tests are in `models/`.
 //!
-//! `unsafe` is used for system calls (`system/`), and to write times where a kernel asked for them
-//! (`event/command.rs`).
+//! `unsafe` is used for system calls and control registers (`system/`), and to write times where a
+//! kernel asked for them (`event/command.rs`); and in tests (`models/`).
 
 pub mod awaited;
 pub mod callbacks;

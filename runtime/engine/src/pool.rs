@@ -8,10 +8,10 @@
 //!
 //! All lists are under one lock (`ready.rs` says what is taken of them). *Ready*: commands whose
 //! dependencies are done. *Deferred*: ready commands so short that waking a thread for them would
-//! cost more than they do. Only waiting threads take from it. It is emptied into *ready* by whatever
-//! OpenCL counts as a flush, by a status query, by a thread that waits and finds nothing to do, when
-//! it grows long, and when a queue goes on growing behind what is deferred (`line_has_grown`); so
-//! commands overlap with the host without a flush.
+//! cost more than they do. Only waiting threads take from it. It is emptied into *ready* by
+//! whatever OpenCL counts as a flush, by a status query, by a thread that waits and finds nothing
+//! to do, when it grows long, and when a queue goes on growing behind what is deferred
+//! (`line_has_grown`); so commands overlap with the host without a flush.
 //!
 //! # What waiting threads run
 //!
@@ -92,7 +92,8 @@ pub enum Push {
     Notify,
 }
 
-/// A command, which the thread has joined, and how many workers there is more for, up to [`FAN_OUT`].
+/// A command, which the thread has joined, and how many workers there is more for, up to
+/// [`FAN_OUT`].
 type Taken<E> = (Option<Arc<E>>, u32);
 
 impl<E: ?Sized> fmt::Debug for Pool<E> {
@@ -104,7 +105,7 @@ impl<E: ?Sized> fmt::Debug for Pool<E> {
     }
 }
 
-/// Threads and what they have to do.
+/// Threads, and the commands that they have to run.
 pub struct Pool<E: ?Sized> {
     lists: Mutex<ReadyLists<E>>,
     /// Entries of all lines.
@@ -223,7 +224,7 @@ impl<E: Entry + ?Sized> Pool<E> {
         self.workers.stop();
     }
 
-    /// The functions of the application that commands have called.
+    /// The callbacks of the process.
     pub fn callbacks(&self) -> &Arc<Callbacks> {
         &self.callbacks
     }
@@ -330,7 +331,7 @@ impl<E: Entry + ?Sized> Pool<E> {
         }
     }
 
-    /// There is something to do, and no worker.
+    /// Work was pushed, and no worker could be started.
     #[cold]
     fn do_without_workers(self: &Arc<Self>) {
         if callbacks::is_executing() || self.start_worker(0).is_ok() {
@@ -427,7 +428,7 @@ impl<E: Entry + ?Sized> Pool<E> {
         taken
     }
 
-    /// A worker's life.
+    /// What a worker does until it is stopped.
     fn work(self: &Arc<Self>) {
         while !self.workers.are_stopped() {
             let (command, more) = match self.take(Taker::Worker) {
@@ -444,7 +445,7 @@ impl<E: Entry + ?Sized> Pool<E> {
         }
     }
 
-    /// What a worker finds, and how many workers there is more for.
+    /// A command for a worker, if there is one, and how many workers there is more for.
     fn look(&self) -> Option<(Arc<E>, u32)> {
         let (command, more) = self.take(Taker::Worker);
         command.map(|command| (command, more))

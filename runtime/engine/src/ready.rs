@@ -1,8 +1,8 @@
 //! The commands of a pool whose dependencies are done, and which of them a thread takes.
 //!
 //! They are in lists by line, and lines by the priority of their queues. A command that several
-//! threads share stays in its line until all of it is claimed; another leaves it when a thread takes
-//! it. Lines with something ready take turns: one that has given a command away is the last.
+//! threads share stays in its line until all of it is claimed; another leaves it when a thread
+//! takes it. Lines with something ready take turns: one that has given a command away is the last.
 //!
 //! No look at the lists takes longer the more is ready: a worker takes what comes first, and a
 //! waiting thread looks at the lines of what it waits for, and at so many entries of each

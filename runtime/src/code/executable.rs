@@ -27,7 +27,7 @@ use crate::base::trace;
 use brolga_engine::system::clock::timestamp;
 use brolga_engine::system::{stack, threads};
 
-/// Work-items of a work-group for remarks: what applications often take.
+/// The size of work-groups that remarks are about: a common choice of applications.
 const USUAL_LOCAL_SIZE: u64 = 64;
 
 /// Something that describes kernels and makes code for them: the compiler's [`Program`], or native
@@ -35,7 +35,8 @@ const USUAL_LOCAL_SIZE: u64 = 64;
 pub trait KernelSource: Send + Sync {
     fn kernels(&self) -> &[KernelInfo];
 
-    /// The kernels that run before all others, or when the program goes.
+    /// The kernels with a role: initializers, which run before all others, or finalizers, which run
+    /// when the program is destroyed, or blocks.
     fn kernels_with_role(&self, _role: KernelRole) -> Vec<usize> {
         Vec::new()
     }
@@ -50,7 +51,7 @@ pub trait KernelSource: Send + Sync {
         0
     }
 
-    /// The program-scope variable that the host names so.
+    /// The program-scope variable of this name, if the host can access it.
     fn host_variable(&self, _name: &str) -> Option<HostVariable> {
         None
     }
@@ -74,7 +75,7 @@ pub trait KernelSource: Send + Sync {
     fn launch_key(&self, kernel: usize, range: &NdRange, asked: [u64; 3], args: &[u8])
     -> LaunchKey;
 
-    /// Makes code.
+    /// Compiles `kernel` for launches with this key.
     fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<Code, Diagnostic>;
 }
 
@@ -165,7 +166,7 @@ impl KernelSource for NativeKernels {
     }
 
     fn may_regroup(&self, _kernel: usize, _local_size: [u64; 3]) -> bool {
-        // Nothing is known of it.
+        // Nothing is known of what the function reads.
         false
     }
 
@@ -200,17 +201,17 @@ impl KernelSource for NativeKernels {
     }
 }
 
-/// Callable code together with what has been learnt about it.
+/// Callable code with the measured cost of running it.
 #[derive(Debug)]
 pub struct Code {
     entry: KernelFn,
-    /// Owns the memory that `entry` is in, unless that is the program's own.
+    /// Owns the memory that `entry` is in, unless that is a native function.
     compiled: Option<CompiledKernel>,
     cost: Cost,
 }
 
 impl Code {
-    /// What the compiler has to say about it.
+    /// The compiler's remarks about it.
     fn remarks(&self) -> &[String] {
         self.compiled.as_ref().map_or(&[], |code| code.remarks())
     }
@@ -236,7 +237,7 @@ impl Code {
         self.entry
     }
 
-    /// Where the machine code is; nowhere if the function is of the program.
+    /// Where the machine code is; empty for a native function.
     pub(crate) fn machine(&self) -> Range<usize> {
         self.compiled.as_ref().map_or(0..0, |kernel| {
             let start = self.entry as usize;
@@ -277,7 +278,7 @@ impl Code {
     }
 }
 
-/// How long one work-item takes, learnt from launch to launch.
+/// How long one work-item takes, as measured in earlier launches.
 #[derive(Debug, Default)]
 pub(crate) struct Cost {
     /// 1/1024 ns; 0 while nothing is known.
@@ -297,8 +298,8 @@ impl Cost {
         ((u128::from(items) * u128::from(per_item)) >> 10).min(u128::from(u64::MAX)) as u64
     }
 
-    /// Learns that `items` work-items took `nanoseconds` of threads' time. Races lose a sample at
-    /// worst.
+    /// Records that `items` work-items took `nanoseconds` of threads' time. A race loses a sample
+    /// at worst.
     pub(crate) fn learn(&self, items: u64, nanoseconds: u64) {
         let sample = (u128::from(nanoseconds) << 10) / u128::from(items.max(1));
         let sample = sample.clamp(1, u128::from(u64::MAX >> 2)) as u64;
@@ -321,15 +322,15 @@ pub struct Executable {
     code: Vec<Mutex<HashMap<LaunchKey, CodeCell>>>,
     /// Whether launches may have a last group that is smaller than the others.
     pub(crate) allows_non_uniform: bool,
-    /// Whether `clGetKernelArgInfo` has something to say.
+    /// Whether `clGetKernelArgInfo` has information.
     pub(crate) has_arg_info: bool,
     /// Whether kernels get more specific errors than `CLK_ENQUEUE_FAILURE`.
     pub(crate) tells_errors: bool,
-    /// The kernels that are the application's to launch.
+    /// The kernels that applications can create kernel objects of.
     ordinary: Vec<usize>,
-    /// Whether kernels ran before all others.
+    /// Whether there are initializers.
     pub(crate) has_initializers: bool,
-    /// What runs the finalizers as it is dropped.
+    /// Runs the finalizers when it is dropped.
     last: Option<Box<dyn Any + Send + Sync>>,
 }
 
@@ -354,17 +355,18 @@ impl Executable {
         }
     }
 
-    /// The kernels that run before all others, or when the program goes.
+    /// The kernels with a role: initializers, which run before all others, or finalizers, which run
+    /// when the program is destroyed, or blocks.
     pub(crate) fn kernels_with_role(&self, role: KernelRole) -> Vec<usize> {
         self.source.kernels_with_role(role)
     }
 
-    /// Has something dropped when this goes: what runs the finalizers.
+    /// Keeps `last` until this is dropped: it runs the finalizers when it is dropped.
     pub(crate) fn drop_at_end(&mut self, last: Box<dyn Any + Send + Sync>) {
         self.last = Some(last);
     }
 
-    /// Whether there is something to run at the end.
+    /// Whether there are finalizers.
     pub(crate) fn has_finalizers(&self) -> bool {
         self.last.is_some()
     }
@@ -373,7 +375,7 @@ impl Executable {
         self.source.kernels()
     }
 
-    /// The kernels that are the application's to launch, as indices: all but blocks.
+    /// The kernels that applications can create kernel objects of, as indices: all but blocks.
     pub(crate) fn ordinary(&self) -> &[usize] {
         &self.ordinary
     }

@@ -5,11 +5,11 @@ use brolga_compiler::{KernelInfo, NdRange};
 use crate::base::device::Device;
 use brolga_engine::error::{CLResult, ClError};
 
-/// Work-items in a group that are enough to make up for starting one.
+/// Work-items of a work-group that outweigh the cost of starting one.
 const GOOD_GROUP: u64 = 256;
-/// Groups for each thread that are enough to spread the work evenly.
+/// Work-groups per thread that are enough for an even distribution.
 const GROUPS_PER_THREAD: u64 = 8;
-/// Work-items that are worth a vector on one thread rather than a thread for each.
+/// The fewest work-items per thread for which one vector is faster than a thread for each.
 const FEWEST_LANES: u32 = 4;
 
 /// What is known of a kernel when a launch is checked.
@@ -19,7 +19,7 @@ pub(crate) struct Limits<'a> {
     pub(crate) info: &'a KernelInfo,
     /// Work-items per vector.
     pub(crate) width: u32,
-    /// Rows that a work-group had better have, a power of two.
+    /// The preferred number of rows of a work-group, a power of two.
     pub(crate) rows: u32,
     pub(crate) allows_non_uniform: bool,
 }
@@ -157,9 +157,10 @@ fn check_local_size(limits: &Limits, required: Option<[u64; 3]>, size: [u64; 3])
 /// Chooses a local size for a launch that leaves it open.
 ///
 /// Groups lie along x first, in whole vectors when they can, and have as many rows as suit the
-/// kernel. They are large enough to make up for starting one, and small enough that every thread
-/// gets several. They divide the global size; but where the best divisor is much too small (a prime
-/// size, say) or not of whole vectors, the last group is smaller than the others, if it may be.
+/// kernel. They are large enough to outweigh the cost of starting one, and small enough that every
+/// thread gets several. They divide the global size; but where the best divisor is much too small
+/// (a prime size, say) or not of whole vectors, the last group is smaller than the others, if it
+/// may be.
 pub(crate) fn choose_local_size(limits: &Limits, global: [u64; 3]) -> [u64; 3] {
     let items = global
         .iter()
@@ -174,7 +175,7 @@ pub(crate) fn choose_local_size(limits: &Limits, global: [u64; 3]) -> [u64; 3] {
     let mut x = divisor(global[0], most, width);
     let poor = x < most.min(global[0]) / 4 || !x.is_multiple_of(width);
     if poor && limits.allows_non_uniform && global[0] > width && target >= width {
-        // Whole vectors but for the last group.
+        // Whole vectors, except in the last group.
         x = most.min(global[0]) / width * width;
     }
     let y = divisor(global[1], target / x, rows);
@@ -188,8 +189,8 @@ pub(crate) fn wastes_lanes(limits: &Limits, range: &NdRange) -> bool {
         && range.local_size[0] < range.global_size[0]
 }
 
-/// The local size for a kernel that cannot tell what it is, so that groups need not divide the
-/// index space.
+/// The local size for a kernel whose results do not depend on it, so that it need not divide the
+/// global size.
 ///
 /// No thread is left without work for the sake of fuller vectors: `None` where each thread's share
 /// is too few work-items for one.

@@ -1,7 +1,8 @@
-//! What kernels ask for of device-side enqueue, each time for one work-item.
+//! The host's side of device-side enqueue: the functions that generated code calls, each time for
+//! one work-item.
 //!
-//! Generated code asks on the thread that runs it. Errors are values that the kernel gets; nothing
-//! here waits for another command, or runs one.
+//! They run on the thread that runs the kernel. Errors are returned to the kernel; nothing here
+//! waits for another command, or runs one.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -28,10 +29,10 @@ use crate::context::{self, Context};
 use crate::launch::device_runtime::Enqueues;
 use crate::launch::work::{ArgBlock, LaunchWork, Spawner};
 
-/// What a launch of a kernel that may enqueue needs for it.
+/// What the launch of a kernel that may enqueue blocks needs for that.
 pub(crate) struct Blocks {
     context: Arc<Context>,
-    /// Where the blocks are.
+    /// The program that the blocks are of.
     executable: Arc<Executable>,
     tree: Arc<Tree<Event>>,
     /// The handle of the default queue when the host enqueued.
@@ -39,7 +40,7 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Of a launch from the host.
+    /// For a launch that the host enqueues.
     pub(crate) fn new(
         context: &Arc<Context>,
         executable: &Arc<Executable>,
@@ -140,7 +141,7 @@ impl Enqueues for Enqueuer<'_> {
                 0
             }
             DeviceOp::DefaultQueue => self.spawner.default_queue,
-            // The caller does that.
+            // Done by the caller.
             DeviceOp::FailAssertion => 0,
             DeviceOp::SubGroupCount
             | DeviceOp::MaxSubGroupSize
@@ -217,7 +218,7 @@ impl Enqueuer<'_> {
         let work = match &range {
             None => None,
             Some(range) => {
-                // Of this thread's stack the kernel may have left too little for the compiler.
+                // The kernel may have left too little of this thread's stack for the compiler.
                 let code = executable
                     .code_apart(block, range, range.local_size, &bytes)
                     .map_err(|diagnostic| {
@@ -295,7 +296,7 @@ impl Enqueuer<'_> {
             .collect()
     }
 
-    /// Makes a child's event, and gives its handle to the kernel if that wants it.
+    /// Creates a child's event, and returns its handle to the kernel if that wants it.
     fn command(
         &self,
         queue: &Arc<OnDevice>,
@@ -332,7 +333,7 @@ impl Enqueuer<'_> {
         Ok(event)
     }
 
-    /// Lets a child go as soon as what it waits for is done.
+    /// Has a child begin as soon as what it waits for is done.
     fn begin(&self, child: Arc<Event>, wait: &[Arc<Event>], when: When) {
         for other in wait {
             child.depend_on(other, true);

@@ -8,7 +8,7 @@
 //!            nothing to do or a dependency failed
 //! running    the first thread took a chunk of its work
 //! complete   the last chunk is done (or a negative error code): waiters are woken, counts of
-//!            dependents decremented, callbacks handed to the thread that calls them
+//!            dependents decremented, callbacks passed to the thread that calls them
 //! ```
 //!
 //! A command that may enqueue others, or was enqueued by one (`tree.rs`), has a parent link. It
@@ -20,8 +20,8 @@
 //!
 //! # Orderings
 //!
-//! - Who sees a final status sees all that the command did, and its time stamps, which are written
-//!   before.
+//! - A thread that reads a final status sees all that the command did, and its time stamps, which
+//!   are written before.
 //! - `pending` is raised under the lock of the other event's links, while that is not final or
 //!   before the enqueue lets go, so that it cannot reach zero in between: relaxed. Each decrement
 //!   acquires and releases, so that the one that reaches zero, and makes the command ready, sees

@@ -42,7 +42,7 @@ impl<E: Entry + ?Sized> Lane<E> {
         }
     }
 
-    /// The number that people know the queue by, and what the pool knows of it.
+    /// The queue's number, and what the pool knows of the queue.
     pub fn line(&self) -> &Line {
         &self.line
     }

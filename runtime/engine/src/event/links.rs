@@ -1,5 +1,5 @@
-//! What is linked with a command until its end: the commands `E` that wait for it, and what it keeps
-//! alive.
+//! What is linked with a command until its end: the commands `E` that wait for it, and what it
+//! keeps alive.
 
 use std::sync::Arc;
 

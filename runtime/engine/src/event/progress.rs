@@ -1,14 +1,14 @@
-//! The status of a command, and who is told of it: callbacks, and what else waits.
+//! The status of a command and its observers: callbacks, and what else waits for it.
 //!
-//! The status changes under the lock of what waits for it, and to that list is added under the same
-//! lock, while the status is not what is waited for. So whoever comes is either seen by the thread
-//! that changes the status, which tells them, or sees the change: each callback is handed out once,
-//! and no dependent is forgotten. `models/progress.rs` goes through the orders.
+//! The status changes under the lock of the list of observers, and an observer is added under the
+//! same lock, while the status is not yet the one that it is for. So a new observer is either in
+//! the list when the status changes, and notified, or it finds the status changed: each callback is
+//! handed out once, and no dependent is forgotten. `models/progress.rs` tests all interleavings.
 //!
 //! # Orderings
 //!
-//! - The status is sequentially consistent, for `sleep.rs`. Who sees a final one sees all that the
-//!   command did, and `ticket` and `has_callbacks`, which are written before.
+//! - The status is sequentially consistent, for `sleep.rs`. A thread that reads a final one sees
+//!   all that the command did, and `ticket` and `has_callbacks`, which are written before.
 //! - `has_told_all` is released when all callbacks have been handed out, after `ticket`, and
 //!   acquired by a thread that goes on to read that.
 

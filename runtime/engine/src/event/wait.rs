@@ -1,5 +1,4 @@
-//! Who wants to know of a command: threads that wait for it, ask for its status, or want a
-//! callback.
+//! Observing a command: waiting for it, queries of its status, and registration of callbacks.
 
 use std::sync::Arc;
 
@@ -11,8 +10,8 @@ use crate::awaited::Awaited;
 use crate::error::{CLResult, ClError};
 
 impl Event {
-    /// `CL_EVENT_COMMAND_EXECUTION_STATUS`. Asking makes sure that the command gets going, so that
-    /// an application may poll. A failure is told by this.
+    /// `CL_EVENT_COMMAND_EXECUTION_STATUS`. A query flushes, so that an application may poll. A
+    /// failure counts as reported by it.
     pub fn status(&self) -> i32 {
         let status = self.polled_status();
         if status < 0 {
