@@ -134,7 +134,7 @@ pub(super) fn find(func: &Function) -> Candidates {
             .term
             .for_each_value(|value| scan.escape(value));
     }
-    scan.settle_copies();
+    scan.propagate_boundaries();
     scan.finish()
 }
 
@@ -244,7 +244,7 @@ impl Scan<'_> {
     }
 
     /// Carries boundaries over copies until both sides of each have the same.
-    fn settle_copies(&mut self) {
+    fn propagate_boundaries(&mut self) {
         for round in 0.. {
             for alloca in &mut self.allocas {
                 if alloca.ok {
