@@ -109,6 +109,7 @@ pub fn analyze(
         has_fp64: device.has("cl_khr_fp64") || device.has("__opencl_c_fp64"),
         half_enabled: false,
         has_generic: false,
+        warned_of_long_long: false,
     };
     sema.disable_extensions();
     sema.has_generic = match options.std {
@@ -193,6 +194,8 @@ struct Sema<'a> {
     /// The program may use `half`.
     half_enabled: bool,
     has_generic: bool,
+    /// Whether a program's first `long long` has been seen.
+    warned_of_long_long: bool,
 }
 
 impl Sema<'_> {

@@ -185,6 +185,18 @@ impl Sema<'_> {
         }
     }
 
+    /// OpenCL C reserves the type, for 128 bits ("Reserved Data Types"); programs mean C's. Said
+    /// once a program.
+    fn warn_of_long_long(&mut self, loc: Loc) {
+        if !std::mem::replace(&mut self.warned_of_long_long, true) {
+            self.diags.warning(
+                "long-long",
+                loc,
+                "'long long' is reserved in OpenCL C; it is taken as C's, with 64 bits",
+            );
+        }
+    }
+
     fn arithmetic(&mut self, all: Arithmetic, loc: Loc) -> TypeId {
         if all.complex > 0 {
             self.diags
@@ -232,6 +244,7 @@ impl Sema<'_> {
             return self.double(loc);
         }
         if long == 2 {
+            self.warn_of_long_long(loc);
             return self.types.scalar(Scalar::long_long(!is_unsigned));
         }
         let bits = match (char, short, long) {

@@ -4,6 +4,7 @@
 // run: types
 // arg: buffer i64 zero 24
 // arg: value i64 [-5]
+// WARNING: 12:24: 'long long' is reserved in OpenCL C; it is taken as C's, with 64 bits [-Wlong-long]
 // expect: 0 i64 [1 2 2 1 2 1 2 1 2 1 8 5 3 18446744073709551615 25 -5 1 -5 -5 -5 -4 3 1 2]
 
 #define OVERLOADABLE __attribute__((overloadable))
