@@ -15,7 +15,9 @@
 //! Where all paths from a block `b` on meet again without leaving the iteration, and nothing comes
 //! to what is between but by way of `b`, all of it has one label, so the label goes to the meeting
 //! point at once. That makes nests and chains cheap. Cost otherwise: the blocks between `d` and the
-//! meeting point, for each `d`.
+//! meeting point, for each `d`, as jumps hither and thither make them. Long functions of those get
+//! a bound, in proportion to their blocks, beyond which every block is taken for a join and every
+//! loop for divergent.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +26,7 @@ use smallvec::SmallVec;
 
 use super::{Loop, LoopForest};
 use crate::ir::dominators::{DominatorTree, NONE, semi_nca};
-use crate::ir::{Block, Function, Value, ValueDef};
+use crate::ir::{Block, Function, Jump, Value, ValueDef};
 
 /// What analyses of control flow share.
 #[derive(Clone, Debug)]
@@ -34,7 +36,8 @@ pub struct Cfg {
     /// Reachable blocks in reverse post-order, and each one's place in it.
     pub order: Vec<Block>,
     pub position: SecondaryMap<Block, u32>,
-    pub preds: SecondaryMap<Block, SmallVec<[Block; 4]>>,
+    /// The jumps to each block.
+    pub jumps: SecondaryMap<Block, SmallVec<[Jump; 4]>>,
     /// The block that defines a value.
     pub def_block: SecondaryMap<Value, Option<Block>>,
     /// Where all that comes to a block meets again, if nothing comes to what is between but by way
@@ -67,7 +70,7 @@ impl Cfg {
             loops,
             order,
             position,
-            preds: func.predecessors(),
+            jumps: func.jumps(),
             def_block,
             meets: SecondaryMap::new(),
         };
@@ -193,15 +196,43 @@ fn post_order(root: u32, succs: &[SmallVec<[u32; 2]>]) -> Vec<u32> {
 
 /// The joins and divergent loops found so far; grows with every branch told to
 /// [`Divergence::part`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Divergence {
     pub joins: SecondaryMap<Block, bool>,
     pub loops: SecondaryMap<Loop, bool>,
+    /// How many more blocks may be visited; none once all that may be a join is taken for one.
+    left: usize,
 }
 
 impl Divergence {
+    /// Visits of blocks, at about 100 ns, that any function may take, and for each of its blocks.
+    /// Every branch of 500 blocks may see all others.
+    const VISITS: usize = 250_000;
+    const VISITS_FOR_BLOCK: usize = 8;
+
+    /// Before any branch is told of.
+    pub fn new(cfg: &Cfg) -> Divergence {
+        // Without a loop forest that tells the whole story, every block may be a join.
+        let is_irreducible = !cfg.loops.irreducible.is_empty();
+        Divergence {
+            joins: SecondaryMap::with_default(is_irreducible),
+            loops: SecondaryMap::new(),
+            left: Divergence::VISITS + Divergence::VISITS_FOR_BLOCK * cfg.order.len(),
+        }
+    }
+
     /// Work-items part at the branch that ends `block`.
     pub fn part(&mut self, func: &Function, cfg: &Cfg, block: Block) {
+        if self.left > 0 {
+            self.propagate_all(func, cfg, block);
+        }
+        if self.left == 0 {
+            self.joins = SecondaryMap::with_default(true);
+            self.loops = SecondaryMap::with_default(true);
+        }
+    }
+
+    fn propagate_all(&mut self, func: &Function, cfg: &Cfg, block: Block) {
         type Branch = (Option<Loop>, Vec<(Block, Block)>);
         let mut todo: Vec<Branch> = vec![(
             cfg.loops.innermost(block),
@@ -267,9 +298,10 @@ impl Divergence {
             visit(&mut self.joins, &mut pending, &mut apart, from, to, to);
         }
         while let Some((_, (block, label))) = pending.pop_first() {
-            if pending.is_empty() && !apart {
+            if pending.is_empty() && !apart || self.left == 0 {
                 break;
             }
+            self.left -= 1;
             let outside = |to: Block| around.is_some_and(|id| !cfg.loops.contains(id, to));
             let shortcut = cfg.meets[block].filter(|&to| !outside(to));
             let all = shortcut.is_none().then(|| func.successors(block));
@@ -285,5 +317,62 @@ impl Divergence {
             }
         }
         left
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse;
+
+    /// A block for each of `length` steps, from which control goes on to the next or to the one
+    /// that `far` says; the last returns.
+    fn steps(length: usize, far: impl Fn(usize) -> usize) -> Function {
+        let mut text = "func \"f\" (i1) -> () {\nblock0(v0: i1):\nbr block1\n".to_owned();
+        for step in 1..length {
+            let far = far(step).min(length);
+            let next = step + 1;
+            text += &format!("block{step}:\ncond_br v0, block{next}, block{far}\n");
+        }
+        text += &format!("block{length}:\nret\n}}");
+        let module = parse::module(&text).expect("a module");
+        let mut functions = module.functions.values();
+        functions.next().expect("a function").clone()
+    }
+
+    /// What is found where all branches are divergent.
+    fn all_divergent(func: &Function) -> (Cfg, Divergence) {
+        let cfg = Cfg::new(func);
+        let mut divergence = Divergence::new(&cfg);
+        for &block in &cfg.order {
+            if func.successors(block).count() > 1 {
+                divergence.part(func, &cfg, block);
+            }
+        }
+        (cfg, divergence)
+    }
+
+    #[test]
+    fn chains_of_any_length_have_their_joins_only() {
+        // Steps over every other block: what is stepped over is no join.
+        let func = steps(
+            20_001,
+            |step| if step % 2 == 1 { step + 2 } else { step + 1 },
+        );
+        let (cfg, divergence) = all_divergent(&func);
+        assert!(divergence.left > 0);
+        let joins = cfg.order.iter().filter(|&&block| divergence.joins[block]);
+        assert!(joins.count() < cfg.order.len() * 2 / 3);
+    }
+
+    #[test]
+    fn long_functions_of_jumps_hither_and_thither_take_bounded_time() {
+        let func = steps(3000, |step| step + 2 + step * 7919 % 1009);
+        let (cfg, divergence) = all_divergent(&func);
+        assert_eq!(
+            divergence.left, 0,
+            "each branch leads to nearly all blocks behind it"
+        );
+        assert!(cfg.order.iter().all(|&block| divergence.joins[block]));
     }
 }

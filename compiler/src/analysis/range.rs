@@ -79,21 +79,14 @@ impl Ranges {
         };
         ranges.ranges.resize(func.values.len());
         for &block in &cfg.order {
-            let back = cfg.preds[block]
-                .iter()
-                .any(|&pred| cfg.position[pred] >= cfg.position[block]);
+            let jumps = &cfg.jumps[block];
+            let back = (jumps.iter()).any(|jump| cfg.position[jump.from] >= cfg.position[block]);
             for (i, &param) in func.blocks[block].params.iter().enumerate() {
                 let full = Range::full(func.ty(param));
-                ranges.ranges[param] = if back || cfg.preds[block].is_empty() {
+                ranges.ranges[param] = if back || jumps.is_empty() {
                     full
                 } else {
-                    let mut args = cfg.preds[block].iter().flat_map(|&pred| {
-                        let calls = func.blocks[pred].term.targets();
-                        calls
-                            .filter(|call| call.block == block)
-                            .map(|call| call.args[i])
-                            .collect::<smallvec::SmallVec<[Value; 4]>>()
-                    });
+                    let mut args = jumps.iter().map(|&jump| func.jump_args(jump)[i]);
                     let first = args.next().map_or(full, |arg| ranges.ranges[arg]);
                     args.fold(first, |range, arg| range.union(ranges.ranges[arg]))
                 };

@@ -223,11 +223,7 @@ impl Shapes {
             monotone: SecondaryMap::new(),
             promised: SecondaryMap::new(),
             branches: SecondaryMap::new(),
-            divergence: Divergence {
-                // Without a loop forest that tells the whole story, every block may be a join.
-                joins: SecondaryMap::with_default(!cfg.loops.irreducible.is_empty()),
-                loops: SecondaryMap::new(),
-            },
+            divergence: Divergence::new(cfg),
         };
         shapes.shapes.resize(func.values.len());
         for &param in func.params() {
@@ -343,23 +339,19 @@ impl Shapes {
         let mut shape = Shape::Unknown;
         let mut same: Option<Value> = None;
         let mut differ = false;
-        for &pred in &cfg.preds[block] {
-            if !cfg.dominators.is_reachable(pred) {
+        for &jump in &cfg.jumps[block] {
+            if !cfg.dominators.is_reachable(jump.from) {
                 continue;
             }
-            for call in func.blocks[pred].term.targets() {
-                if call.block == block {
-                    let arg = call.args[index];
-                    // Seen from here, so that what leaves a divergent loop varies.
-                    shape = shape.join(self.at(func, cfg, arg, block));
-                    differ |= same.is_some_and(|other| {
-                        other != arg
-                            && (func.as_const(other).is_none()
-                                || func.as_const(other) != func.as_const(arg))
-                    });
-                    same = Some(arg);
-                }
-            }
+            let arg = func.jump_args(jump)[index];
+            // Seen from here, so that what leaves a divergent loop varies.
+            shape = shape.join(self.at(func, cfg, arg, block));
+            differ |= same.is_some_and(|other| {
+                other != arg
+                    && (func.as_const(other).is_none()
+                        || func.as_const(other) != func.as_const(arg))
+            });
+            same = Some(arg);
         }
         match shape {
             // Other lanes of a guarded value are found by its instruction, which a parameter has

@@ -12,7 +12,7 @@ use crate::ir::{Function, Op, Value, ValueDef};
 /// The parameters of a function that it writes through.
 pub fn written_params(func: &Function) -> SecondaryMap<Value, bool> {
     let mut seen: SecondaryMap<Value, bool> = SecondaryMap::with_capacity(func.values.len());
-    let predecessors = func.predecessors();
+    let jumps = func.jumps();
     let mut todo: Vec<Value> = Vec::new();
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {
@@ -40,10 +40,8 @@ pub fn written_params(func: &Function) -> SecondaryMap<Value, bool> {
                 _ => {}
             },
             ValueDef::Param(block, index) => {
-                let calls = (predecessors[block].iter())
-                    .flat_map(|&from| func.blocks[from].term.targets())
-                    .filter(|call| call.block == block);
-                todo.extend(calls.map(|call| call.args[usize::from(index)]));
+                let jumps = jumps[block].iter();
+                todo.extend(jumps.map(|&jump| func.jump_args(jump)[usize::from(index)]));
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cranelift_entity::{PrimaryMap, SecondaryMap, packed_option::PackedOption};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::{Block, Inst, Interleaving, LocalId, Op, SlotId, Type, Value};
 
@@ -75,17 +75,14 @@ pub enum Terminator {
 impl Terminator {
     /// The jumps, in order (then before else, cases before default).
     pub fn targets(&self) -> impl DoubleEndedIterator<Item = &BlockCall> {
-        let targets: SmallVec<[&BlockCall; 4]> = match self {
-            Terminator::Br(call) => smallvec![call],
-            Terminator::CondBr { then, els, .. } => smallvec![then, els],
-            Terminator::Switch { cases, default, .. } => cases
-                .iter()
-                .map(|(_, call)| call)
-                .chain([default])
-                .collect(),
-            Terminator::Ret(_) | Terminator::Unreachable => smallvec![],
+        let (first, cases, last) = match self {
+            Terminator::Br(call) => (Some(call), &[][..], None),
+            Terminator::CondBr { then, els, .. } => (Some(then), &[][..], Some(els)),
+            Terminator::Switch { cases, default, .. } => (None, &cases[..], Some(default)),
+            Terminator::Ret(_) | Terminator::Unreachable => (None, &[][..], None),
         };
-        targets.into_iter()
+        let cases = cases.iter().map(|(_, call)| call);
+        first.into_iter().chain(cases).chain(last)
     }
 
     /// How many jumps there are.
@@ -131,17 +128,14 @@ impl Terminator {
 
     /// The jumps, mutably, in the order of [`Terminator::targets`].
     pub fn targets_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut BlockCall> {
-        let targets: SmallVec<[&mut BlockCall; 4]> = match self {
-            Terminator::Br(call) => smallvec![call],
-            Terminator::CondBr { then, els, .. } => smallvec![then, els],
-            Terminator::Switch { cases, default, .. } => cases
-                .iter_mut()
-                .map(|(_, call)| call)
-                .chain([default])
-                .collect(),
-            Terminator::Ret(_) | Terminator::Unreachable => smallvec![],
+        let (first, cases, last) = match self {
+            Terminator::Br(call) => (Some(call), &mut [][..], None),
+            Terminator::CondBr { then, els, .. } => (Some(then), &mut [][..], Some(els)),
+            Terminator::Switch { cases, default, .. } => (None, &mut cases[..], Some(default)),
+            Terminator::Ret(_) | Terminator::Unreachable => (None, &mut [][..], None),
         };
-        targets.into_iter()
+        let cases = cases.iter_mut().map(|(_, call)| call);
+        first.into_iter().chain(cases).chain(last)
     }
 
     /// Calls `f` on every value used, jump arguments included.
@@ -167,6 +161,13 @@ impl Terminator {
             call.args.iter_mut().for_each(&mut f);
         }
     }
+}
+
+/// A jump: the block that it ends, and its number in the order of [`Terminator::targets`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Jump {
+    pub from: Block,
+    pub number: u32,
 }
 
 /// A basic block.
@@ -334,6 +335,30 @@ impl Function {
             }
         }
         preds
+    }
+
+    /// The jumps to each block.
+    pub fn jumps(&self) -> SecondaryMap<Block, SmallVec<[Jump; 4]>> {
+        let mut jumps: SecondaryMap<Block, SmallVec<[Jump; 4]>> = SecondaryMap::new();
+        jumps.resize(self.blocks.len());
+        for &from in &self.layout {
+            for (number, to) in (0..).zip(self.successors(from)) {
+                jumps[to].push(Jump { from, number });
+            }
+        }
+        jumps
+    }
+
+    /// What a jump hands to the parameters of the block that it leads to.
+    pub fn jump_args(&self, jump: Jump) -> &[Value] {
+        let target = self.blocks[jump.from].term.target(jump.number as usize);
+        &target.expect("the jump is one of the block's").args
+    }
+
+    /// Leads a jump to another block, with the same arguments.
+    pub fn redirect(&mut self, jump: Jump, to: Block) {
+        let target = self.blocks[jump.from].term.target_mut(jump.number as usize);
+        target.expect("the jump is one of the block's").block = to;
     }
 
     /// The reachable blocks in reverse post-order.

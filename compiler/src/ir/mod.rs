@@ -58,7 +58,7 @@ pub use collective::Collective;
 pub use device::DeviceOp;
 pub use dominators::{DominatorTree, PostDominatorTree};
 pub use function::{
-    BlockCall, BlockData, Function, InstData, LocalVar, Slot, SourceLoc, Terminator, ValueDef,
+    BlockCall, BlockData, Function, InstData, Jump, LocalVar, Slot, SourceLoc, Terminator, ValueDef,
 };
 pub use host_function::HostFunction;
 pub use module::{

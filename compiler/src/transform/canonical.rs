@@ -88,19 +88,19 @@ fn merge_equal_targets(func: &mut Function) {
 
 /// Replaces parameters of blocks that only one jump leads to by what it hands over.
 pub fn forward_parameters(func: &mut Function) {
-    let preds = func.predecessors();
+    let jumps = func.jumps();
     let mut replace: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
     replace.resize(func.values.len());
     let mut changed = false;
     for &block in &func.layout {
-        let [pred] = preds[block][..] else { continue };
+        let [jump] = jumps[block][..] else { continue };
         if block == func.layout[0] || func.blocks[block].params.is_empty() {
             continue;
         }
         changed = true;
         let params = std::mem::take(&mut func.blocks[block].params);
-        let mut calls = func.blocks[pred].term.targets_mut();
-        if let Some(call) = calls.find(|call| call.block == block) {
+        let term = &mut func.blocks[jump.from].term;
+        if let Some(call) = term.target_mut(jump.number as usize) {
             for (param, arg) in params.into_iter().zip(std::mem::take(&mut call.args)) {
                 replace[param] = arg.into();
             }
@@ -126,13 +126,8 @@ pub fn enter_once(func: &mut Function) -> Cfg {
 
 fn dedicate_latches(func: &mut Function) {
     let cfg = enter_once(func);
-    let loops: Vec<(Block, Vec<Block>)> = cfg
-        .loops
-        .loops
-        .values()
-        .map(|data| (data.header, data.latches.clone()))
-        .collect();
-    for (header, latches) in loops {
+    for data in cfg.loops.loops.values() {
+        let header = data.header;
         let latch = func.add_block();
         let types: Vec<Type> = func.blocks[header]
             .params
@@ -144,11 +139,9 @@ fn dedicate_latches(func: &mut Function) {
         }
         let params = func.blocks[latch].params.clone();
         Builder::new(func, latch).br(header, &params);
-        for from in latches {
-            for call in func.blocks[from].term.targets_mut() {
-                if call.block == header {
-                    call.block = latch;
-                }
+        for &jump in &cfg.jumps[header] {
+            if cfg.is_back_edge(jump.from, header) {
+                func.redirect(jump, latch);
             }
         }
     }

@@ -174,6 +174,7 @@ fn runs_once(dominators: &DominatorTree, forest: &LoopForest, id: Loop, block: B
 /// missing.
 pub fn add_preheaders(func: &mut Function, forest: &LoopForest) -> bool {
     let preds = func.predecessors();
+    let jumps = func.jumps();
     let mut changed = false;
     let mut position: SecondaryMap<Block, usize> = SecondaryMap::new();
     let mut inserted: Vec<(usize, Block)> = Vec::new();
@@ -194,13 +195,9 @@ pub fn add_preheaders(func: &mut Function, forest: &LoopForest) -> bool {
         }
         let params = func.blocks[before].params.clone();
         func.blocks[before].term = Terminator::Br(BlockCall::new(header, &params));
-        let mut outside = preds[header].clone();
-        outside.retain(|pred| !forest.contains(id, *pred));
-        for pred in outside {
-            for call in func.blocks[pred].term.targets_mut() {
-                if call.block == header {
-                    call.block = before;
-                }
+        for &jump in &jumps[header] {
+            if !forest.contains(id, jump.from) {
+                func.redirect(jump, before);
             }
         }
         changed = true;

@@ -40,7 +40,7 @@ use smallvec::SmallVec;
 use crate::analysis::loops::{jumps_back, positions};
 use crate::diagnostic::Remark;
 use crate::ir::{
-    Block, BlockCall, Builder, DominatorTree, Function, SourceLoc, Terminator, Type, Value,
+    Block, BlockCall, Builder, DominatorTree, Function, Jump, SourceLoc, Terminator, Type, Value,
 };
 
 /// A header that a loop was given.
@@ -88,7 +88,7 @@ pub fn run(func: &mut Function) -> Vec<Header> {
             let (entries, rest): (Vec<Block>, Vec<Block>) =
                 component.into_iter().partition(|&b| search.is_entry(id, b));
             if entries.len() > 1 {
-                let block = give_header(func, &entries, &search.preds);
+                let block = give_header(func, &entries, &search.jumps);
                 headers.push(Header {
                     block,
                     entries: entries.clone(),
@@ -111,7 +111,7 @@ const NONE: u32 = 0;
 /// 1972).
 struct Search {
     /// Jumps between blocks that can be reached, as they were at first.
-    preds: SecondaryMap<Block, SmallVec<[Block; 4]>>,
+    jumps: SecondaryMap<Block, SmallVec<[Jump; 4]>>,
     /// Where a jump begins that makes a loop with several entries. A component without any has none
     /// in it.
     has_entries: SecondaryMap<Block, bool>,
@@ -127,14 +127,14 @@ struct Search {
 
 impl Search {
     fn new(func: &Function, order: &[Block]) -> Search {
-        let mut preds: SecondaryMap<Block, SmallVec<[Block; 4]>> = SecondaryMap::new();
-        for &block in order {
-            for succ in func.successors(block) {
-                preds[succ].push(block);
+        let mut jumps: SecondaryMap<Block, SmallVec<[Jump; 4]>> = SecondaryMap::new();
+        for &from in order {
+            for (number, to) in (0..).zip(func.successors(from)) {
+                jumps[to].push(Jump { from, number });
             }
         }
         Search {
-            preds,
+            jumps,
             has_entries: SecondaryMap::new(),
             set: SecondaryMap::new(),
             last_set: NONE,
@@ -153,8 +153,8 @@ impl Search {
     }
 
     fn is_entry(&self, component: u32, block: Block) -> bool {
-        let mut preds = self.preds[block].iter();
-        preds.any(|&pred| self.set[pred] != component)
+        let mut jumps = self.jumps[block].iter();
+        jumps.any(|jump| self.set[jump.from] != component)
     }
 
     /// The components of several blocks of a set in which there may be loops with several entries,
@@ -222,7 +222,7 @@ impl Search {
 fn give_header(
     func: &mut Function,
     entries: &[Block],
-    preds: &SecondaryMap<Block, SmallVec<[Block; 4]>>,
+    jumps_to: &SecondaryMap<Block, SmallVec<[Jump; 4]>>,
 ) -> Block {
     let header = func.add_block();
     let selector = match entries.len() {
@@ -249,8 +249,8 @@ fn give_header(
         handed.push(numbers);
     }
     for (number, &entry) in entries.iter().enumerate() {
-        for &pred in &preds[entry] {
-            redirect(func, pred, entry, (header, number, &handed[number]));
+        for alike in jumps_to[entry].chunk_by(|a, b| a.from == b.from) {
+            redirect(func, alike, (header, number, &handed[number]));
         }
     }
     let params = &func.blocks[header].params;
@@ -275,27 +275,24 @@ fn give_header(
     header
 }
 
-/// Makes the jumps from a block to an entry go to the header, with the entry's number. What is for
+/// Makes jumps from one block to an entry go to the header, with the entry's number. What is for
 /// other entries is zero.
 fn redirect(
     func: &mut Function,
-    from: Block,
-    entry: Block,
+    jumps: &[Jump],
     (header, number, handed): (Block, usize, &[usize]),
 ) {
-    let mut term = std::mem::replace(&mut func.blocks[from].term, Terminator::Unreachable);
     let params = func.blocks[header].params.clone();
-    let mut common: Option<SmallVec<[Value; 4]>> = None;
-    for call in term.targets_mut().filter(|call| call.block == entry) {
-        let common = common.get_or_insert_with(|| {
-            let mut b = Builder::new(func, from);
-            let arg = |(at, &param): (usize, &Value)| match at {
-                0 => b.iconst(b.ty(param), number as u64),
-                _ if handed.contains(&at) => param,
-                _ => b.iconst(b.ty(param), 0),
-            };
-            params.iter().enumerate().map(arg).collect()
-        });
+    let mut b = Builder::new(func, jumps[0].from);
+    let arg = |(at, &param): (usize, &Value)| match at {
+        0 => b.iconst(b.ty(param), number as u64),
+        _ if handed.contains(&at) => param,
+        _ => b.iconst(b.ty(param), 0),
+    };
+    let common: SmallVec<[Value; 4]> = params.iter().enumerate().map(arg).collect();
+    for jump in jumps {
+        let term = &mut func.blocks[jump.from].term;
+        let call = term.target_mut(jump.number as usize).expect("a jump");
         let mut args = common.clone();
         for (&at, &arg) in handed.iter().zip(&call.args) {
             args[at] = arg;
@@ -305,7 +302,6 @@ fn redirect(
             args,
         };
     }
-    func.blocks[from].term = term;
 }
 
 #[cfg(test)]

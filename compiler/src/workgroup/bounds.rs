@@ -64,7 +64,7 @@ pub(super) fn find_bounds(inside: &Function, cfg: &Cfg, shapes: &Shapes) -> Opti
         dominated.map(|&b| size(b)).sum()
     };
     // A block with several ways in may be a loop's, or be reached around a check.
-    while at == inside.entry() || cfg.preds[at].len() == 1 {
+    while at == inside.entry() || cfg.jumps[at].len() == 1 {
         let data = &inside.blocks[at];
         let checked = steps.iter().any(|step| step.check.is_some());
         let quiet = data.insts.iter().all(|&inst| {

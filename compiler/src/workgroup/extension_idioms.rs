@@ -11,7 +11,7 @@
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
 use crate::ir::{
-    BinOp, Block, Builder, ConvertOp, Function, Inst, Op, Rounding, Scalar, Type, Value, Wrap,
+    BinOp, Block, Builder, ConvertOp, Function, Inst, Jump, Op, Rounding, Scalar, Type, Value, Wrap,
 };
 use crate::transform::dce;
 
@@ -36,7 +36,7 @@ fn narrow_variables(func: &mut Function) {
             .term
             .for_each_value(|arg| wide[arg] = true);
     }
-    let preds = func.predecessors();
+    let jumps = func.jumps();
     for block in func.layout.clone() {
         if block == func.entry() {
             continue;
@@ -46,12 +46,8 @@ fn narrow_variables(func: &mut Function) {
                 continue;
             }
             func.values[param].ty = Type::I32;
-            let mut seen: Vec<Block> = Vec::new();
-            for &pred in &preds[block] {
-                if !seen.contains(&pred) {
-                    seen.push(pred);
-                    narrow_arguments(func, pred, block, i);
-                }
+            for &jump in &jumps[block] {
+                narrow_argument(func, jump, i);
             }
         }
     }
@@ -64,21 +60,14 @@ fn truncates(func: &Function, inst: Inst) -> bool {
     matches!(data.op, Op::Convert(ConvertOp::Trunc, _)) && func.ty(data.results[0]) == Type::I32
 }
 
-/// Truncates what `pred` hands to the `index`-th parameter of `block`.
-fn narrow_arguments(func: &mut Function, pred: Block, block: Block, index: usize) {
-    for n in 0..func.blocks[pred].term.target_count() {
-        let call = func.blocks[pred].term.target(n);
-        let Some(arg) = call
-            .filter(|call| call.block == block)
-            .map(|call| call.args[index])
-        else {
-            continue;
-        };
-        let mut b = Builder::new(func, pred);
-        let narrow = b.convert(ConvertOp::Trunc, arg, Type::I32);
-        if let Some(call) = func.blocks[pred].term.target_mut(n) {
-            call.args[index] = narrow;
-        }
+/// Truncates what a jump hands to the `index`-th parameter.
+fn narrow_argument(func: &mut Function, jump: Jump, index: usize) {
+    let arg = func.jump_args(jump)[index];
+    let mut b = Builder::new(func, jump.from);
+    let narrow = b.convert(ConvertOp::Trunc, arg, Type::I32);
+    let term = &mut func.blocks[jump.from].term;
+    if let Some(call) = term.target_mut(jump.number as usize) {
+        call.args[index] = narrow;
     }
 }
 

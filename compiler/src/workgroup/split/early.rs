@@ -38,7 +38,7 @@ impl Splitter<'_> {
             .collect();
         while let Some(block) = todo.pop() {
             if !std::mem::replace(&mut meets_barrier[block], true) {
-                todo.extend(&self.cfg.preds[block]);
+                todo.extend(self.cfg.jumps[block].iter().map(|jump| jump.from));
             }
         }
         for &block in &self.cfg.order {
