@@ -22,6 +22,9 @@ struct Lifetimes {
     sum: usize,
     /// The same, each value as often as it is used.
     sum_by_use: usize,
+    /// Parameters of blocks, and arguments of jumps.
+    params: usize,
+    arguments: usize,
 }
 
 impl Allocator {
@@ -38,6 +41,11 @@ impl Allocator {
     /// in one kernel.
     const ALLOCATOR_BUDGET_BY_USE: usize = 25_000_000;
 
+    /// Parameters times arguments. For each parameter, the arguments for those after the last one
+    /// that was split are gone through. More of this takes a third of a second and soon seconds:
+    /// thousands of loops one after the other do.
+    const ALLOCATOR_BUDGET_OF_PARAMS: usize = 300_000_000;
+
     /// The one that suits a function, generated for a target.
     pub fn suited_to(func: &Function, target: &Target) -> Allocator {
         let lifetimes = lifetimes(func, target);
@@ -45,6 +53,7 @@ impl Allocator {
         if pressure > Allocator::PRESSURE_LIMIT
             || lifetimes.sum > Allocator::ALLOCATOR_BUDGET
             || lifetimes.sum_by_use > Allocator::ALLOCATOR_BUDGET_BY_USE
+            || lifetimes.params * lifetimes.arguments > Allocator::ALLOCATOR_BUDGET_OF_PARAMS
         {
             Allocator::SinglePass
         } else {
@@ -58,11 +67,20 @@ impl Allocator {
 fn lifetimes(func: &Function, target: &Target) -> Lifetimes {
     let mut lives: SecondaryMap<Value, (u32, u32)> = SecondaryMap::with_capacity(func.values.len());
     let mut uses: SecondaryMap<Value, u32> = SecondaryMap::with_capacity(func.values.len());
+    let registers = |value: Value| {
+        let ty = func.ty(value);
+        target.registers(ty.scalar, ty.lanes) as usize
+    };
+    let (mut params, mut arguments) = (0, 0);
     let mut at = 0;
     for block in func.reverse_post_order() {
         for &param in &func.blocks[block].params {
             lives[param] = (at, at);
+            params += registers(param);
         }
+        let calls = func.blocks[block].term.targets();
+        let handed = calls.flat_map(|call| &call.args);
+        arguments += handed.map(|&arg| registers(arg)).sum::<usize>();
         let insts = &func.blocks[block].insts;
         for data in insts.iter().map(|&inst| &func.insts[inst]) {
             at += 1;
@@ -89,15 +107,51 @@ fn lifetimes(func: &Function, target: &Target) -> Lifetimes {
         instructions: at as usize,
         sum: 0,
         sum_by_use: 0,
+        params,
+        arguments,
     };
     for (value, &(start, end)) in lives.iter() {
         if start > 0 && end > start {
-            let ty = func.ty(value);
-            let registers = target.registers(ty.scalar, ty.lanes) as usize;
-            let length = (end - start) as usize * registers;
+            let length = (end - start) as usize * registers(value);
             found.sum += length;
             found.sum_by_use += length * uses[value] as usize;
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse;
+
+    /// So many loops one after the other, each around two vectors.
+    fn loops(length: usize) -> Function {
+        let mut text =
+            "func \"f\" (i32x16, i32x16, i1) -> () {\nblock0(v0: i32x16, v1: i32x16, v2: i1):\n\
+             br block1(v0, v1)\n"
+                .to_owned();
+        for n in 1..=length {
+            let (a, b, sum) = (3 * n, 3 * n + 1, 3 * n + 2);
+            let next = n + 1;
+            text += &format!(
+                "block{n}(v{a}: i32x16, v{b}: i32x16):\nv{sum}: i32x16 = iadd v{a}, v{b}\n\
+                 cond_br v2, block{n}(v{sum}, v{a}), block{next}(v{sum}, v{b})\n"
+            );
+        }
+        let last = length + 1;
+        let (a, b) = (3 * last, 3 * last + 1);
+        text += &format!("block{last}(v{a}: i32x16, v{b}: i32x16):\nret\n}}");
+        let module = parse::module(&text).expect("a module");
+        let mut functions = module.functions.values();
+        functions.next().expect("a function").clone()
+    }
+
+    #[test]
+    fn thousands_of_loops_in_turn_take_linear_time() {
+        let target = Target::cranelift();
+        let allocator = |length| Allocator::suited_to(&loops(length), &target);
+        assert_eq!(allocator(500), Allocator::Backtracking);
+        assert_eq!(allocator(5000), Allocator::SinglePass);
+    }
 }
