@@ -26,7 +26,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cranelift_entity::PrimaryMap;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
 
 use crate::ir::{Block, Slot, SlotId, Type, Value};
 
@@ -99,6 +99,36 @@ impl Crossings {
             result.insert(node, slot);
         }
         result
+    }
+
+    /// The regions, each after all that it leads to, but for those that lead back to it.
+    fn post_order(&self) -> Vec<Block> {
+        let successors = |region: Block| {
+            let edges = self.regions[&region].exits.iter().flatten();
+            edges.map(|&(to, _)| to)
+        };
+        let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
+        let mut order = Vec::with_capacity(self.regions.len());
+        let mut stack = Vec::new();
+        for &root in self.regions.keys() {
+            if std::mem::replace(&mut seen[root], true) {
+                continue;
+            }
+            stack.push((root, successors(root)));
+            while let Some((region, todo)) = stack.last_mut() {
+                match todo.next() {
+                    Some(next) if !std::mem::replace(&mut seen[next], true) => {
+                        stack.push((next, successors(next)));
+                    }
+                    Some(_) => {}
+                    None => {
+                        order.push(*region);
+                        stack.pop();
+                    }
+                }
+            }
+        }
+        order
     }
 
     /// The node that a value is loaded from outside the region that it is handed to.
@@ -206,10 +236,13 @@ impl<'a> Liveness<'a> {
         }
     }
 
+    /// Regions are visited after those that they lead to, as far as no loop leads back: a pass, and
+    /// one more for each loop around another.
     fn solve(&mut self) {
+        let order = self.crossings.post_order();
         loop {
             let mut changed = false;
-            for &region in self.crossings.regions.keys().rev() {
+            for &region in &order {
                 let mut before = self.after(region);
                 before.subtract(&self.defined[&region]);
                 let live = self.live.get_mut(&region).expect("it is a region");
