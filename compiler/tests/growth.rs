@@ -70,6 +70,9 @@ fn assert_linear(name: &str, length: usize, program: impl Fn(usize) -> String) {
     );
 }
 
+/// A barrier of the work-group.
+const BARRIER: &str = "barrier.workgroup.acqrel.global";
+
 /// A kernel that is function `id`: what `body` makes of a number of the work-item's own, which it
 /// gives the name of, goes where that was. `v7` is a number that is the same for all work-items.
 fn kernel(id: usize, body: impl FnOnce(&mut String) -> usize) -> String {
@@ -119,8 +122,7 @@ fn diamonds_of_functions() {
 }
 
 /// So often a barrier, and another under a condition, between which a number changes.
-fn barriers(length: usize, is_proved: bool) -> String {
-    let barrier = "barrier.workgroup.acqrel.global";
+fn barriers(length: usize, barrier: &str, is_proved: bool) -> String {
     kernel(0, |text| {
         let (mut value, mut next) = (5, 10);
         for step in 0..length {
@@ -146,9 +148,91 @@ fn barriers(length: usize, is_proved: bool) -> String {
 #[test]
 fn conditional_barriers_in_turn() {
     assert_linear("conditions of the group", 100, |length| {
-        barriers(length, true)
+        barriers(length, BARRIER, true)
     });
     assert_linear("conditions that may differ", 25, |length| {
-        barriers(length, false)
+        barriers(length, BARRIER, false)
     });
+}
+
+#[test]
+fn conditional_named_barriers_in_turn() {
+    assert_linear("named barriers", 25, |length| {
+        let kernel = barriers(length, "named_barrier.workgroup.acqrel.global v8", true);
+        let kernel = kernel.replace("block0(", "local l0 \"barrier\" size 12 align 4\nblock0(");
+        kernel.replace("v6: i32", "v8: ptr = local_addr l0\nv6: i32")
+    });
+}
+
+/// So often a barrier, and another under a condition, with nothing in between.
+fn barriers_alone(length: usize) -> String {
+    kernel(0, |text| {
+        let _ = write!(
+            text,
+            "v8: i32 = and v7, v6\nv9: i1 = icmp.ne v8, v6\nbr block1\nblock1:\n"
+        );
+        for step in 0..length {
+            let (then, after) = (2 * step + 2, 2 * step + 3);
+            let _ = write!(
+                text,
+                "{BARRIER}\ncond_br v9, block{then}, block{after}\nblock{then}:\n{BARRIER}\n\
+                 br block{after}\nblock{after}:\n"
+            );
+        }
+        5
+    })
+}
+
+#[test]
+fn conditional_barriers_without_work_in_between() {
+    assert_linear("barriers alone", 200, barriers_alone);
+}
+
+/// A `switch` with so many cases, each with a block of its own that gives another number.
+fn switch(length: usize) -> String {
+    kernel(0, |text| {
+        let cases = (0..length).map(|case| format!("{}: block{}", 3 * case, case + 2));
+        let cases: Vec<String> = cases.collect();
+        let _ = writeln!(text, "switch v5, default block1(v5), {}", cases.join(", "));
+        for case in 0..length {
+            let (block, number) = (case + 2, case + 11);
+            let _ = write!(
+                text,
+                "block{block}:\nv{number}: i32 = const {:#x}\nbr block1(v{number})\n",
+                7 * case
+            );
+        }
+        text.push_str("block1(v10: i32):\n");
+        10
+    })
+}
+
+#[test]
+fn cases_of_a_switch() {
+    assert_linear("a switch", 500, switch);
+}
+
+/// So many conditional jumps to one place, with what has been computed by then.
+fn jumps_to_one_place(length: usize) -> String {
+    kernel(0, |text| {
+        let mut value = 5;
+        for step in 0..length {
+            let [number, sum, cond] = std::array::from_fn(|n| 3 * step + n + 11);
+            let _ = write!(
+                text,
+                "v{number}: i32 = const {step:#x}\nv{sum}: i32 = iadd v{value}, v7\n\
+                 v{cond}: i1 = icmp.eq v{sum}, v{number}\n\
+                 cond_br v{cond}, block1(v{sum}), block{next}\nblock{next}:\n",
+                next = step + 2,
+            );
+            value = sum;
+        }
+        let _ = write!(text, "br block1(v{value})\nblock1(v10: i32):\n");
+        10
+    })
+}
+
+#[test]
+fn jumps_from_many_places_to_one() {
+    assert_linear("jumps to one place", 500, jumps_to_one_place);
 }

@@ -40,6 +40,27 @@ pub(super) fn share_variables(
     sharing.number
 }
 
+/// The values, but for those of the entry block, that are wanted where any of some blocks begins.
+pub(super) fn wanted_at(
+    func: &Function,
+    blocks: impl IntoIterator<Item = Block>,
+) -> SecondaryMap<Value, bool> {
+    let mut values: SecondaryMap<Value, bool> = SecondaryMap::with_default(true);
+    let entry = &func.blocks[func.entry()];
+    let results = (entry.insts.iter()).flat_map(|&inst| &func.insts[inst].results);
+    for &value in entry.params.iter().chain(results) {
+        values[value] = false;
+    }
+    let lifetimes = Lifetimes::new(func, &values);
+    let mut wanted = SecondaryMap::with_capacity(func.values.len());
+    for block in blocks {
+        for &value in &lifetimes.at_start[block] {
+            wanted[value] = true;
+        }
+    }
+    wanted
+}
+
 /// Where values are wanted.
 struct Lifetimes {
     home: SecondaryMap<Value, PackedOption<Block>>,

@@ -24,12 +24,14 @@
 //! came. Too few sub-groups at a barrier is undefined behaviour; here the kernel ends.
 //!
 //! Resumption inside loops goes by way of their headers, so that loops stay what they were. Control
-//! that goes through the switch no longer comes by where values were defined: they are demoted.
-//! What depends on nothing moves to the entry block instead.
+//! that goes through the switch no longer comes by where values were defined: they are demoted,
+//! those that live across suspension points to variables that they share. What depends on nothing
+//! moves to the entry block instead.
 //!
-//! Cost: linear, but for values that live across suspension points.
+//! Cost: linear, but for values that live at once across suspension points.
 
-use super::demote::{Variable, demote_undominated};
+use super::demote::{Variable, demote_sharing, demote_undominated};
+use super::lifetimes::wanted_at;
 use super::suspension::{
     self, Resumption, StateMachine, SuspensionPoint, headers_around, resume_through_headers,
 };
@@ -62,6 +64,8 @@ pub fn run(func: &mut Function) -> bool {
     }
     let start = move_entry(func);
     let points = suspension::cut(func, is_suspension_point);
+    let crossing = wanted_at(func, points.iter().map(|point| point.resume));
+    demote_sharing(func, &crossing);
     build(func, start, &points);
     func.layout = func.reverse_post_order();
     demote_undominated(func);
