@@ -5,11 +5,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use loom::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use loom::sync::{Condvar, Mutex};
 use loom::thread;
-use opencl_sys::{CL_COMMAND_NDRANGE_KERNEL, CL_COMPLETE};
+use opencl_sys::{CL_COMMAND_NDRANGE_KERNEL, CL_COMPLETE, CL_RUNNING};
 
-use super::in_every_order;
+use super::{Gate, in_every_order};
 use crate::callbacks::Callbacks;
 use crate::chunks::WorkShape;
 use crate::domain::Domain;
@@ -36,6 +35,7 @@ impl Owner for Queue {
 struct Short {
     runs: Arc<AtomicU32>,
     gate: Option<Arc<Gate>>,
+    stack_bytes: u64,
 }
 
 impl Work<Event> for Short {
@@ -46,39 +46,16 @@ impl Work<Event> for Short {
         }
     }
 
+    fn stack_bytes(&self) -> u64 {
+        self.stack_bytes
+    }
+
     fn run(&self, _: Option<&Arc<Event>>, _: Range<u64>) -> CLResult<()> {
         if let Some(gate) = &self.gate {
             gate.wait();
         }
         self.runs.fetch_add(1, SeqCst);
         Ok(())
-    }
-}
-
-/// What somebody waits for.
-struct Gate {
-    is_open: Mutex<bool>,
-    opened: Condvar,
-}
-
-impl Gate {
-    fn new() -> Arc<Gate> {
-        Arc::new(Gate {
-            is_open: Mutex::new(false),
-            opened: Condvar::new(),
-        })
-    }
-
-    fn open(&self) {
-        *self.is_open.lock().unwrap() = true;
-        self.opened.notify_all();
-    }
-
-    fn wait(&self) {
-        let mut is_open = self.is_open.lock().unwrap();
-        while !*is_open {
-            is_open = self.opened.wait(is_open).unwrap();
-        }
     }
 }
 
@@ -92,8 +69,12 @@ struct Process {
 
 impl Process {
     fn new() -> Process {
+        Process::with_workers(1)
+    }
+
+    fn with_workers(workers: u32) -> Process {
         let callbacks = Callbacks::new();
-        let pool = Pool::start_root(1, Nodes::default(), Arc::clone(&callbacks));
+        let pool = Pool::start_root(workers, Nodes::default(), Arc::clone(&callbacks));
         let domain = Domain::new(false, None, None, &callbacks);
         let runs = Arc::new(AtomicU32::new(0));
         Process {
@@ -111,14 +92,34 @@ impl Process {
     }
 
     fn command(&self, queue: &Arc<Queue>, gate: Option<Arc<Gate>>) -> Arc<Event> {
-        let runs = Arc::clone(&self.runs);
-        let job = Single::new(Short { runs, gate });
+        self.command_with(queue, gate, 0)
+    }
+
+    fn command_with(
+        &self,
+        queue: &Arc<Queue>,
+        gate: Option<Arc<Gate>>,
+        stack_bytes: u64,
+    ) -> Arc<Event> {
+        let job = Single::new(Short {
+            runs: Arc::clone(&self.runs),
+            gate,
+            stack_bytes,
+        });
         Event::new(
             queue,
             CL_COMMAND_NDRANGE_KERNEL,
             job,
             RetainedResources::new(),
         )
+    }
+
+    /// The thread that calls is there, and perhaps asleep.
+    fn start_calling(&self) {
+        let called = Gate::new();
+        let open = Arc::clone(&called);
+        self.callbacks.push(Box::new(move || open.open()));
+        called.wait();
     }
 
     fn end(self, runs: u32) {
@@ -162,6 +163,19 @@ fn what_is_deferred_is_run_after_a_flush() {
     });
 }
 
+/// A thread waits for a deferred command that it has not the stack for.
+#[test]
+fn what_a_waiting_thread_may_not_run_is_run_by_a_worker() {
+    in_every_order(2, || {
+        let process = Process::new();
+        let queue = process.queue(&process.pool);
+        let event = process.command_with(&queue, None, u64::MAX);
+        event.release(Push::Defer);
+        assert_eq!(event.wait(), CL_COMPLETE);
+        process.end(1);
+    });
+}
+
 /// Two threads wait, each for its own command, of which one depends on the other.
 #[test]
 fn threads_that_wait_for_one_another_come_to_an_end() {
@@ -186,7 +200,7 @@ fn threads_that_wait_for_one_another_come_to_an_end() {
 /// sees the one that sleeps.
 #[test]
 fn what_a_sleeping_waiter_needs_is_not_deferred() {
-    in_every_order(1, || {
+    in_every_order(2, || {
         let process = Process::new();
         let pinned = PinnedPool::new(&process.pool, vec![0]);
         let here = process.queue(&process.pool);
@@ -210,11 +224,7 @@ fn what_a_sleeping_waiter_needs_is_not_deferred() {
 fn a_command_with_a_callback_is_run_and_its_callback_called() {
     in_every_order(1, || {
         let process = Process::new();
-        // The thread that calls is there, and perhaps asleep.
-        let called = Gate::new();
-        let open = Arc::clone(&called);
-        process.callbacks.push(Box::new(move || open.open()));
-        called.wait();
+        process.start_calling();
         let queue = process.queue(&process.pool);
         let event = process.command(&queue, None);
         event.release(Push::Defer);
@@ -235,10 +245,7 @@ fn a_command_with_a_callback_is_run_and_its_callback_called() {
 fn a_command_does_not_hold_up_callbacks() {
     in_every_order(1, || {
         let process = Process::new();
-        let ready = Gate::new();
-        let open = Arc::clone(&ready);
-        process.callbacks.push(Box::new(move || open.open()));
-        ready.wait();
+        process.start_calling();
         let queue = process.queue(&process.pool);
         let gate = Gate::new();
         let event = process.command(&queue, Some(Arc::clone(&gate)));
@@ -247,5 +254,74 @@ fn a_command_does_not_hold_up_callbacks() {
         process.callbacks.push(Box::new(move || gate.open()));
         sleep_until_done(&event);
         process.end(1);
+    });
+}
+
+/// A command that was to be short waits for a callback that comes due when it begins.
+#[test]
+fn a_command_does_not_hold_up_the_callback_of_its_beginning() {
+    in_every_order(1, || {
+        let process = Process::new();
+        process.start_calling();
+        let queue = process.queue(&process.pool);
+        let gate = Gate::new();
+        let event = process.command(&queue, Some(Arc::clone(&gate)));
+        event.release(Push::Defer);
+        let open = Box::new(move |_| gate.open());
+        event.on_status(CL_RUNNING, open).unwrap();
+        sleep_until_done(&event);
+        process.end(1);
+    });
+}
+
+/// Waiting for one command is a flush of the others.
+#[test]
+fn what_is_deferred_is_run_after_a_wait_for_another() {
+    in_every_order(1, || {
+        let process = Process::new();
+        let queue = process.queue(&process.pool);
+        let events = [(); 2].map(|()| process.command(&queue, None));
+        events.iter().for_each(|event| event.release(Push::Defer));
+        assert_eq!(events[0].wait(), CL_COMPLETE);
+        sleep_until_done(&events[1]);
+        process.end(2);
+    });
+}
+
+/// A waiting thread runs the command that it waits for, and goes. What that made ready is not
+/// forgotten.
+#[test]
+fn what_a_waiting_thread_makes_ready_is_run() {
+    in_every_order(1, || {
+        let process = Process::new();
+        let queue = process.queue(&process.pool);
+        let first = process.command(&queue, None);
+        let second = process.command(&queue, None);
+        second.depend_on(&first, true);
+        second.release(Push::Defer);
+        first.release(Push::Defer);
+        assert_eq!(first.wait(), CL_COMPLETE);
+        sleep_until_done(&second);
+        process.end(2);
+    });
+}
+
+/// Two commands become ready by one flush, which wakes one worker, and one waits for the other.
+#[test]
+fn a_worker_wakes_another_for_what_is_left() {
+    in_every_order(1, || {
+        let process = Process::with_workers(2);
+        let queue = process.queue(&process.pool);
+        let gate = Gate::new();
+        let first = process.command(&queue, Some(Arc::clone(&gate)));
+        let second = process.command(&queue, None);
+        for event in [&first, &second] {
+            event.release(Push::Defer);
+        }
+        process.pool.flush();
+        sleep_until_done(&second);
+        gate.open();
+        sleep_until_done(&first);
+        process.end(2);
     });
 }
