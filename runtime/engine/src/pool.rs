@@ -65,9 +65,8 @@ use crate::ready::{ReadyLists, Taker};
 use crate::sleep::Workers;
 use crate::sync::Ordering::{Relaxed, SeqCst};
 use crate::sync::{self, AtomicU32, AtomicUsize, Mutex};
-use crate::system::nodes::Nodes;
+use crate::system::nodes::{self, Nodes};
 use crate::system::stack;
-use crate::system::topology;
 
 /// How long a worker looks for work before it parks, nanoseconds.
 const WORKER_SPIN: u64 = 10_000;
@@ -209,7 +208,7 @@ impl<E: Entry + ?Sized> Pool<E> {
         let pool = Arc::clone(self);
         let life = move || {
             if !pool.processors.is_empty() {
-                topology::pin(&pool.processors);
+                nodes::stay_on(&pool.processors);
             }
             pool.nodes.join_worker(index, pool.threads);
             pool.work();

@@ -14,11 +14,11 @@ use brolga_engine::domain::Domain;
 use brolga_engine::entry::Priority;
 use brolga_engine::event::{Lane, Owner};
 use brolga_engine::job::Single;
-use brolga_engine::pool::{Pool, Push};
+use brolga_engine::pool::{PinnedPool, Pool, Push};
 use brolga_engine::system::nodes::Nodes;
 use brolga_engine::system::threads;
-use brolga_engine::work::{RetainedResources, Runner, Work};
-use opencl_sys::{CL_COMMAND_NDRANGE_KERNEL, CL_COMPLETE};
+use brolga_engine::work::{Once, RetainedResources, Runner, Work};
+use opencl_sys::{CL_COMMAND_NATIVE_KERNEL, CL_COMMAND_NDRANGE_KERNEL, CL_COMPLETE};
 
 /// Longer than anything here may take.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -85,14 +85,18 @@ impl Process {
     }
 
     fn queue(&self, is_in_order: bool) -> Arc<Queue> {
-        let lane = Lane::new(
-            Priority::default(),
+        self.queue_of(&self.pool, is_in_order)
+    }
+
+    fn queue_of(&self, pool: &Arc<Pool<Event>>, is_in_order: bool) -> Arc<Queue> {
+        let priority = Priority::default();
+        Arc::new(Queue(Lane::new(
+            priority,
             is_in_order,
             false,
-            &self.pool,
+            pool,
             &self.domain,
-        );
-        Arc::new(Queue(lane))
+        )))
     }
 }
 
@@ -258,4 +262,56 @@ fn a_command_that_waits_is_small() {
     assert!(each <= 320, "{each}");
     user.set_user_status(CL_COMPLETE).unwrap();
     assert_eq!(last.wait(), CL_COMPLETE);
+}
+
+/// So many short commands are worth a wake-up, though nobody flushes.
+#[test]
+fn sixteen_deferred_commands_run_without_a_flush() {
+    let process = Process::new(1, with_threads);
+    let queue = process.queue(false);
+    let work = Counted::default();
+    for _ in 0..16 {
+        command(&queue, &work).release(Push::Defer);
+    }
+    let until = Instant::now() + LIMIT;
+    while work.runs.load(SeqCst) < 16 {
+        assert!(Instant::now() < until, "{}", work.runs.load(SeqCst));
+        std::thread::yield_now();
+    }
+}
+
+/// The processors that this thread may run on.
+fn processors() -> Vec<usize> {
+    // SAFETY: the set is written before it is read, and is as large as the call is told.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::sched_getaffinity(0, size_of_val(&set), &raw mut set);
+        let is_in = |&processor: &usize| libc::CPU_ISSET(processor, &set);
+        (0..libc::CPU_SETSIZE as usize).filter(is_in).collect()
+    }
+}
+
+/// The workers of a sub-device stay on its processors. Threads of the driver that these start, as
+/// the one for callbacks, do not.
+#[test]
+fn a_worker_that_stays_on_processors_starts_threads_that_do_not() {
+    let process = Process::new(1, with_threads);
+    let all = processors();
+    let first = vec![all[0]];
+    let pinned = PinnedPool::new(&process.pool, first.clone());
+    let (send, receive) = std::sync::mpsc::channel();
+    let started = move || {
+        let of_started = send.clone();
+        send.send(processors()).unwrap();
+        let life = move || of_started.send(processors()).unwrap();
+        threads::spawn("test", None, life).unwrap().join().unwrap();
+    };
+    let job = Single::new(Once::application(started));
+    let queue = process.queue_of(pinned.pool(), false);
+    let retained = RetainedResources::new();
+    let event = Event::new(&queue, CL_COMMAND_NATIVE_KERNEL, job, retained);
+    event.release(Push::Notify);
+    assert_eq!(event.wait(), CL_COMPLETE);
+    assert_eq!(receive.recv().unwrap(), first);
+    assert_eq!(receive.recv().unwrap(), all);
 }

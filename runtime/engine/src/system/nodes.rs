@@ -21,7 +21,7 @@ use super::topology::{self, Sharing};
 thread_local! {
     /// The index of the node that this thread works for.
     static NODE: Cell<usize> = const { Cell::new(0) };
-    /// Where this thread could run before it was to stay on a node.
+    /// Where this thread could run before it was to stay on some processors.
     static BEFORE: Cell<Option<CpuSet>> = const { Cell::new(None) };
 }
 
@@ -91,8 +91,7 @@ impl Nodes {
         }
         let node = self.of_worker(worker, threads);
         NODE.set(node);
-        BEFORE.set(sched_getaffinity(None).ok());
-        topology::pin(&self.processors[node]);
+        stay_on(&self.processors[node]);
     }
 
     /// Has this thread, one of the application, work for the node that it is on.
@@ -111,8 +110,17 @@ pub fn current() -> usize {
     NODE.get()
 }
 
-/// What a thread that this one starts is to begin with. The system would have it stay on the node,
-/// too, where that is a matter of this thread's only.
+/// Has this thread stay on some logical processors, but not the threads that it starts; no
+/// processors mean any.
+pub fn stay_on(processors: &[usize]) {
+    if BEFORE.get().is_none() {
+        BEFORE.set(sched_getaffinity(None).ok());
+    }
+    topology::pin(processors);
+}
+
+/// What a thread that this one starts is to begin with. The system would have it stay on the same
+/// processors, too, where that is a matter of this thread's only.
 pub fn leaving<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
     let before = BEFORE.try_with(Cell::get).unwrap_or(None);
     move || {
