@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Acquire;
 
 use brolga_compiler::SpecConstants;
 use opencl_sys::*;
+use parking_lot::MutexGuard;
 use serde_json::json;
 
 use super::background::in_background;
@@ -115,13 +116,7 @@ impl Program {
             return Ok(());
         }
         let mut state = self.state.lock();
-        // CL_INVALID_OPERATION if there are kernel objects attached to program, or if the build of
-        // a program executable for any of the devices by a previous call has not completed
-        // ("Building Program Executables").
-        let attached = self.attached.load(Acquire) > 0;
-        if attached || state.info.status == CL_BUILD_IN_PROGRESS {
-            return Err(ClError::INVALID_OPERATION);
-        }
+        self.check_may_begin(&state)?;
         // CL_INVALID_BUILD_OPTIONS (CL_INVALID_COMPILER_OPTIONS) if the options specified by
         // options are invalid.
         let mut options = options::parse(text).map_err(|why| {
@@ -133,24 +128,20 @@ impl Program {
         })?;
         options.whole_program = matches!(stage, Stage::Build);
         options.zeroed_variables = self.context.initializes_private_memory();
+        drop(state);
+        let mut state = self.without_executable()?;
         state.info = BuildInfo {
             status: CL_BUILD_IN_PROGRESS,
             options: text.to_owned(),
             ..State::new().info
         };
-        let mut replaced = (state.executable.take(), None);
         let spec = state.spec.clone();
         // A binary's object is its origin; anything else is compiled afresh.
         let object = match self.origin {
-            ProgramInput::Source(_) | ProgramInput::Il { .. } => {
-                replaced.1 = state.object.take();
-                None
-            }
+            ProgramInput::Source(_) | ProgramInput::Il { .. } => None,
             _ => state.object.clone(),
         };
         drop(state);
-        // The program's destructors run now, which may take long.
-        drop(replaced);
 
         let program = Arc::clone(self);
         let text = text.to_owned();
@@ -174,6 +165,36 @@ impl Program {
                 );
                 Ok(())
             }
+        }
+    }
+
+    /// Checks that a build may begin. Errors: `CL_INVALID_OPERATION`.
+    fn check_may_begin(&self, state: &State) -> CLResult<()> {
+        // CL_INVALID_OPERATION if there are kernel objects attached to program, or if the build of
+        // a program executable for any of the devices by a previous call has not completed
+        // ("Building Program Executables").
+        let attached = self.attached.load(Acquire) > 0;
+        match attached || state.info.status == CL_BUILD_IN_PROGRESS {
+            true => Err(ClError::INVALID_OPERATION),
+            false => Ok(()),
+        }
+    }
+
+    /// The state, when what the last build made is gone. The program's destructors run here, with no
+    /// lock held and before the build begins: they may take long, and the application may ask for
+    /// the program meanwhile, or build it, on this thread too, which would wait for itself.
+    ///
+    /// Errors: as [`Program::check_may_begin`].
+    fn without_executable(&self) -> CLResult<MutexGuard<'_, State>> {
+        loop {
+            let mut state = self.state.lock();
+            self.check_may_begin(&state)?;
+            let Some(executable) = state.executable.take() else {
+                return Ok(state);
+            };
+            state.info = State::new().info;
+            drop(state);
+            drop(executable);
         }
     }
 
@@ -238,7 +259,7 @@ impl Program {
 
     /// Records how a build ended.
     pub(super) fn conclude(&self, result: Result<(Product, String), BuildError>) -> CLResult<()> {
-        // A binary's object is built again and again. It goes without the lock.
+        // What it replaces goes without the lock.
         let _replaced;
         let mut state = self.state.lock();
         // Seen by a thread that waits when the lock is let go.
@@ -319,7 +340,52 @@ fn compile_source(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Weak;
+    use std::sync::mpsc::{Sender, channel};
+    use std::time::Duration;
+
     use super::*;
+    use crate::base::platform::Platform;
+    use crate::context::{Context, ContextOptions};
+
+    /// Asks for a program, and builds it, when something goes that belongs to it.
+    struct Asks(Weak<Program>, Sender<[CLResult<()>; 2]>);
+
+    impl Drop for Asks {
+        fn drop(&mut self) {
+            if let Some(program) = self.0.upgrade() {
+                assert_eq!(program.build_info().status, CL_BUILD_NONE);
+                assert!(program.binary().is_empty());
+                let names = program.kernel_names().map(|_| ());
+                self.1.send([names, program.build("", None)]).unwrap();
+            }
+        }
+    }
+
+    /// What a build destroys of the one before may call back into the program.
+    #[test]
+    fn destructors_of_a_rebuild_may_ask_for_the_program() {
+        let devices = Platform::get().devices().to_vec();
+        let context = Context::new(devices, ContextOptions::default()).unwrap();
+        let source = "kernel void k() {}".to_owned();
+        let program = Program::from_source(&context, source).unwrap();
+        program.build("", None).unwrap();
+        let (send, receive) = channel();
+        {
+            let mut state = program.state.lock();
+            let executable = state.executable.as_mut().and_then(Arc::get_mut).unwrap();
+            executable.drop_at_end(Box::new(Asks(Arc::downgrade(&program), send)));
+        }
+        let rebuilt = Arc::clone(&program);
+        let (done, is_done) = channel();
+        std::thread::spawn(move || done.send(rebuilt.build("", None)).unwrap());
+        let limit = Duration::from_secs(60);
+        let answers = receive.recv_timeout(limit).expect("it does not wait");
+        // The build before is gone, and the next one has not begun.
+        assert_eq!(answers, [Err(ClError::INVALID_PROGRAM_EXECUTABLE), Ok(())]);
+        assert_eq!(is_done.recv_timeout(limit), Ok(Ok(())));
+        assert_eq!(program.kernel_names(), Ok(vec!["k".to_owned()]));
+    }
 
     #[test]
     fn a_panic_is_a_failed_build() {
