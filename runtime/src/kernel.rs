@@ -6,17 +6,17 @@ use std::sync::atomic::Ordering::AcqRel;
 use std::sync::{Arc, Weak};
 
 use brolga_compiler::abi::SCRATCH_ALIGN;
-use brolga_compiler::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo};
+use brolga_compiler::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, NdRange};
 use brolga_host::notice;
 use opencl_sys::*;
 use parking_lot::Mutex;
 
 use crate::base::device::Device;
-use crate::code::executable::Executable;
+use crate::code::executable::{Code, Executable};
 use crate::code::ndrange::{self, Limits};
 use crate::context::Context;
 use crate::launch::host_call::{Blocks, SharedBlocks};
-use crate::launch::work::{ArgBlock, LaunchWork, Spawner};
+use crate::launch::work::{ArgBlock, LaunchWork, Plan, Spawner};
 use crate::memory::buffer::Buffer;
 use crate::memory::image::Image;
 use crate::memory::pipe::Pipe;
@@ -24,7 +24,7 @@ use crate::memory::sampler::Sampler;
 use crate::program::Program;
 use crate::queue::Queue;
 use brolga_engine::error::{CLResult, ClError};
-use brolga_engine::work::RetainedResources;
+use brolga_engine::work::{Resource, RetainedResources};
 
 /// A kernel of a built program, with its arguments.
 pub struct Kernel {
@@ -34,13 +34,23 @@ pub struct Kernel {
     /// Whether its arguments are more images or samplers than the device takes.
     exceeds_device: bool,
     args: Mutex<Args>,
+    /// That of the last launch.
+    plan: Mutex<Option<Arc<Plan>>>,
 }
 
 #[derive(Clone)]
 struct Args {
     /// The argument block; local pointers in it are filled in at launch.
-    block: Vec<ArgBlock>,
+    block: ArgBlock,
     bound: Vec<Bound>,
+    /// What the last launch keeps alive, unless other objects have been set since.
+    objects: Weak<Objects>,
+}
+
+/// What launches keep alive: a kernel and memory objects that are its arguments.
+struct Objects {
+    _kernel: Arc<Kernel>,
+    _objects: RetainedResources,
 }
 
 /// What an argument was set to, as far as the block does not say.
@@ -56,10 +66,6 @@ enum Bound {
 }
 
 impl Args {
-    fn write(&mut self, offset: u32, bytes: &[u8]) {
-        write_block(&mut self.block, offset, bytes);
-    }
-
     /// Bytes of work-group memory that local pointer arguments take, each aligned.
     fn local_size(&self) -> u64 {
         let sizes = self.bound.iter().map(|bound| match bound {
@@ -67,13 +73,6 @@ impl Args {
             _ => 0,
         });
         sizes.fold(0, u64::saturating_add)
-    }
-}
-
-/// Writes into an argument block. An argument is never cut off: the block was made for all of them.
-fn write_block(block: &mut [ArgBlock], offset: u32, bytes: &[u8]) {
-    for (at, &byte) in (offset as usize..).zip(bytes) {
-        block[at / 128].0[at % 128] = byte;
     }
 }
 
@@ -104,8 +103,9 @@ impl Kernel {
         let ends = info.args.iter().map(|arg| arg.offset + arg.size);
         let bytes = ends.chain([info.args_size]).max().unwrap_or(0) as usize;
         let args = Args {
-            block: vec![ArgBlock([0; 128]); bytes.div_ceil(128)],
+            block: ArgBlock::new(bytes),
             bound: vec![Bound::Unset; info.args.len()],
+            objects: Weak::new(),
         };
         Kernel::with_args(program, executable, index, args)
     }
@@ -124,6 +124,7 @@ impl Kernel {
             index,
             exceeds_device: exceeds_device(&executable.kernels()[index].args, device),
             args: Mutex::new(args),
+            plan: Mutex::default(),
         })
     }
 
@@ -182,8 +183,12 @@ impl Kernel {
 
     fn set(&self, index: u32, arg: &ArgInfo, bytes: &[u8], bound: Bound) {
         let mut args = self.args.lock();
-        args.write(arg.offset, bytes);
-        args.bound[index as usize] = bound;
+        args.block.write(arg.offset, bytes);
+        let before = std::mem::replace(&mut args.bound[index as usize], bound);
+        let is_object = |bound: &Bound| matches!(bound, Bound::Object(_));
+        if is_object(&before) || is_object(&args.bound[index as usize]) {
+            args.objects = Weak::new();
+        }
     }
 
     /// Sets an argument that is passed by value.
@@ -350,7 +355,11 @@ impl Kernel {
 
     /// `clCloneKernel`: a kernel with the same arguments set to the same values.
     pub fn duplicate(&self) -> Arc<Kernel> {
-        let args = self.args.lock().clone();
+        let args = Args {
+            // Launches of a kernel keep that one alive.
+            objects: Weak::new(),
+            ..self.args.lock().clone()
+        };
         Kernel::with_args(&self.program, &self.executable, self.index, args)
     }
 
@@ -367,6 +376,17 @@ impl Kernel {
     /// `CL_KERNEL_LOCAL_MEM_SIZE`, bytes: the kernel's own variables and the arguments set so far.
     pub fn local_mem_size(&self) -> u64 {
         self.local_mem_of(&self.args.lock())
+    }
+
+    /// Gives pointers to work-group memory their places, after the kernel's own variables.
+    fn place_local(&self, args: &mut Args) {
+        let mut next = self.info().local_mem_size.next_multiple_of(SCRATCH_ALIGN);
+        for (info, bound) in self.info().args.iter().zip(&args.bound) {
+            if let Bound::Local(size) = bound {
+                args.block.write(info.offset, &next.to_le_bytes());
+                next = next.saturating_add(size.next_multiple_of(SCRATCH_ALIGN));
+            }
+        }
     }
 
     fn local_mem_of(&self, args: &Args) -> u64 {
@@ -424,31 +444,72 @@ impl Kernel {
         ndrange::check(&self.limits(), work_dim, offset, global, local).map(|_| ())
     }
 
-    /// Checks a launch and captures everything it needs; `None` for an empty range.
+    /// What a launch keeps alive with these arguments: the kernel, and the objects that it finds.
+    ///
+    /// Errors: `CL_INVALID_KERNEL_ARGS` if not all are set.
+    fn retain(
+        self: &Arc<Self>,
+        args: &mut Args,
+        objects: &mut RetainedResources,
+    ) -> CLResult<Resource> {
+        for bound in &args.bound {
+            match bound {
+                // CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set
+                // ("Executing Kernels").
+                Bound::Unset => return Err(ClError::INVALID_KERNEL_ARGS),
+                Bound::Object(object) => {
+                    // Released since it was set: as good as not set.
+                    objects.push(object.upgrade().ok_or(ClError::INVALID_KERNEL_ARGS)?);
+                }
+                Bound::Value | Bound::Local(_) => {}
+            }
+        }
+        let kernel = Arc::clone(self);
+        if objects.is_empty() {
+            return Ok(kernel);
+        }
+        let objects = Arc::new(Objects {
+            _kernel: kernel,
+            _objects: std::mem::take(objects),
+        });
+        args.objects = Arc::downgrade(&objects);
+        Ok(objects)
+    }
+
+    /// The plan of a launch: if it is that of the one before, they share it.
+    fn plan(&self, code: Arc<Code>, range: NdRange, local_mem_size: u64) -> Arc<Plan> {
+        let mut last = self.plan.lock();
+        match &*last {
+            Some(plan) if plan.is_for(&code, &range, local_mem_size) => Arc::clone(plan),
+            _ => {
+                let plan = Plan::new(self.context(), code, range, local_mem_size);
+                *last = Some(Arc::clone(&plan));
+                plan
+            }
+        }
+    }
+
+    /// Checks a launch and captures everything it needs, with what it keeps alive; `None` for an
+    /// empty range.
     pub(crate) fn prepare(
-        &self,
+        self: &Arc<Self>,
         device: &Arc<Device>,
         work_dim: u32,
         offset: Option<&[usize]>,
         global: Option<&[usize]>,
         local: Option<&[usize]>,
-    ) -> CLResult<Option<(LaunchWork, RetainedResources)>> {
-        let mut retained = RetainedResources::new();
-        let mut args = {
-            let args = self.args.lock();
-            for bound in &args.bound {
-                match bound {
-                    // CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set
-                    // ("Executing Kernels").
-                    Bound::Unset => return Err(ClError::INVALID_KERNEL_ARGS),
-                    Bound::Object(object) => {
-                        // Released since it was set: as good as not set.
-                        retained.push(object.upgrade().ok_or(ClError::INVALID_KERNEL_ARGS)?);
-                    }
-                    Bound::Value | Bound::Local(_) => {}
-                }
-            }
-            args.clone()
+    ) -> CLResult<Option<(LaunchWork, Resource)>> {
+        // Let go of after the lock, if something is wrong.
+        let mut objects = RetainedResources::new();
+        let retained: Resource;
+        let (block, local_mem_size) = {
+            let mut args = self.args.lock();
+            retained = match args.objects.upgrade() {
+                Some(objects) => objects,
+                None => self.retain(&mut args, &mut objects)?,
+            };
+            self.place_local(&mut args);
+            (args.block.clone(), self.local_mem_of(&args))
         };
         let limits = self.limits();
         let Some(mut range) = ndrange::check(&limits, work_dim, offset, global, local)? else {
@@ -464,20 +525,12 @@ impl Kernel {
         // CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL
         // implementation on the device: the work-group memory that the kernel and its arguments
         // want, or places for images and samplers.
-        let local_mem_size = self.local_mem_of(&args);
         if self.exceeds_device || local_mem_size > self.context().device().local_mem_size {
             return Err(ClError::OUT_OF_RESOURCES);
         }
-        let mut next = self.info().local_mem_size.next_multiple_of(SCRATCH_ALIGN);
-        for (info, bound) in self.info().args.iter().zip(&args.bound) {
-            if let Bound::Local(size) = bound {
-                write_block(&mut args.block, info.offset, &next.to_le_bytes());
-                next += size.next_multiple_of(SCRATCH_ALIGN);
-            }
-        }
         let code = self
             .executable
-            .code(self.index, &range, asked, ArgBlock::bytes(&args.block))
+            .code(self.index, &range, asked, block.bytes())
             .map_err(|diagnostic| {
                 self.context().report(&diagnostic.to_string());
                 notice(format_args!("kernel {}: {diagnostic}", self.info().name));
@@ -489,7 +542,8 @@ impl Kernel {
             let blocks = Blocks::new(context, &self.executable, default_queue);
             Arc::new(SharedBlocks(blocks)) as Arc<dyn Spawner>
         });
-        let work = LaunchWork::new(context, code, args.block, range, local_mem_size, spawner);
+        let plan = self.plan(code, range, local_mem_size);
+        let work = LaunchWork::new(plan, block, spawner);
         Ok(Some((work, retained)))
     }
 }

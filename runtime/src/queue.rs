@@ -27,7 +27,7 @@ use parking_lot::Mutex;
 
 use crate::base::device::Device;
 use crate::base::root;
-use crate::command::Command;
+use crate::command::{Captured, Command};
 use crate::context::device_queues::OnDevice;
 use crate::context::{Commands, Context};
 
@@ -318,7 +318,13 @@ impl Queue {
             work,
             retained,
         } = command;
-        self.enqueue(command_type, work, retained, wait, Ordering::Queue)
+        // Each as it is: an event takes as much memory as what it is to do.
+        let order = Ordering::Queue;
+        match work {
+            Captured::Nothing => self.enqueue(command_type, Nothing, retained, wait, order),
+            Captured::Transfer(it) => self.enqueue(command_type, it, retained, wait, order),
+            Captured::Launch(it) => self.enqueue(command_type, it, retained, wait, order),
+        }
     }
 
     /// Enqueues one command that has its place in the order of each of several queues of a context.

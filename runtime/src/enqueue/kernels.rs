@@ -14,7 +14,7 @@ use crate::memory::object::MemObject;
 use crate::queue::{Ordering, Queue};
 use brolga_engine::Event;
 use brolga_engine::error::{CLResult, ClError};
-use brolga_engine::work::{Once, Resource, RetainedResources};
+use brolga_engine::work::{Once, Resource};
 
 /// One size for each dimension of a launch.
 pub type Sizes = SmallVec<[usize; 3]>;
@@ -59,15 +59,14 @@ impl Launch {
         let prepared = self
             .kernel
             .prepare(device, self.work_dim, offset, global, local)?;
-        let (work, mut retained) = match prepared {
+        let (work, retained) = match prepared {
             Some((launch, retained)) => (Captured::Launch(launch), retained),
-            None => (Captured::Nothing, RetainedResources::new()),
+            None => (Captured::Nothing, self.kernel as Resource),
         };
-        retained.push(self.kernel as Resource);
         Ok(Command {
             command_type,
             work,
-            retained,
+            retained: std::iter::once(retained).collect(),
         })
     }
 

@@ -28,8 +28,8 @@ pub(crate) trait Enqueues {
 
 /// What one call of generated code may ask for.
 pub(crate) struct DeviceRuntime<'a> {
-    reporter: &'a Reporter,
-    sink: &'a PrintfSink,
+    reporter: &'a Reporter<'a>,
+    sink: &'a PrintfSink<'a>,
     /// Unless the kernel enqueues nothing.
     enqueues: Option<Box<dyn Enqueues + 'a>>,
     /// Whether an assertion has.
@@ -38,8 +38,8 @@ pub(crate) struct DeviceRuntime<'a> {
 
 impl<'a> DeviceRuntime<'a> {
     pub(crate) fn new(
-        reporter: &'a Reporter,
-        sink: &'a PrintfSink,
+        reporter: &'a Reporter<'a>,
+        sink: &'a PrintfSink<'a>,
         enqueues: Option<Box<dyn Enqueues + 'a>>,
     ) -> DeviceRuntime<'a> {
         DeviceRuntime {

@@ -27,7 +27,7 @@ use crate::code::ndrange::{self, Limits};
 use crate::context::device_queues::{COMMAND_SIZE, OnDevice};
 use crate::context::{self, Context};
 use crate::launch::device_runtime::Enqueues;
-use crate::launch::work::{ArgBlock, LaunchWork, Spawner};
+use crate::launch::work::{ArgBlock, LaunchWork, Plan, Spawner};
 
 /// What the launch of a kernel that may enqueue blocks needs for that.
 pub(crate) struct Blocks {
@@ -232,15 +232,8 @@ impl Enqueuer<'_> {
                     Arc::new(blocks) as Arc<dyn Spawner>
                 });
                 let args = ArgBlock::of(&bytes);
-                let context = &self.spawner.context;
-                Some(LaunchWork::new(
-                    context,
-                    code,
-                    args,
-                    *range,
-                    local_mem_size,
-                    spawner,
-                ))
+                let plan = Plan::new(&self.spawner.context, code, *range, local_mem_size);
+                Some(LaunchWork::new(plan, args, spawner))
             }
         };
         let room = COMMAND_SIZE + size;

@@ -7,7 +7,7 @@ use brolga_compiler::{KernelRole, NdRange};
 
 use crate::code::executable::Executable;
 use crate::context::Context;
-use crate::launch::work::LaunchWork;
+use crate::launch::work::{ArgBlock, LaunchWork, Plan};
 
 /// Runs the initializers, in their order, and makes the finalizers ready. Errors are for the build
 /// log.
@@ -47,15 +47,8 @@ fn single_item(
         .code(kernel, &range, range.local_size, &[])
         .map_err(|error| format!("{error}\n"))?;
     let local_mem_size = executable.kernels()[kernel].local_mem_size;
-    let args = Vec::new();
-    Ok(LaunchWork::new(
-        context,
-        code,
-        args,
-        range,
-        local_mem_size,
-        None,
-    ))
+    let plan = Plan::new(context, code, range, local_mem_size);
+    Ok(LaunchWork::new(plan, ArgBlock::new(0), None))
 }
 
 /// What to run at the end.

@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use brolga_host::notice;
+use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 
 use crate::base::root;
@@ -24,10 +25,20 @@ unsafe extern "C" {
     static stdout: *mut libc::FILE;
 }
 
-/// The output of one launch.
-pub(crate) struct PrintfSink {
-    context: Arc<Context>,
-    output: Mutex<PrintedText>,
+/// Where the output of one launch goes.
+pub(crate) struct PrintfSink<'a> {
+    context: &'a Arc<Context>,
+    printed: &'a Printed,
+}
+
+/// What a launch has printed: most print nothing, and it takes one word then.
+#[derive(Default)]
+pub(crate) struct Printed(OnceBox<Mutex<PrintedText>>);
+
+impl Printed {
+    fn output(&self) -> &Mutex<PrintedText> {
+        self.0.get_or_init(Box::default)
+    }
 }
 
 #[derive(Default)]
@@ -49,12 +60,9 @@ impl PrintedText {
     }
 }
 
-impl PrintfSink {
-    pub(crate) fn new(context: &Arc<Context>) -> PrintfSink {
-        PrintfSink {
-            context: Arc::clone(context),
-            output: Mutex::default(),
-        }
+impl<'a> PrintfSink<'a> {
+    pub(crate) fn new(context: &'a Arc<Context>, printed: &'a Printed) -> PrintfSink<'a> {
+        PrintfSink { context, printed }
     }
 
     /// What generated code is given as its context.
@@ -71,7 +79,10 @@ impl PrintfSink {
     /// Writes out what there is, or has the context's callback do so. Returns the callback that
     /// came due.
     pub(crate) fn flush(&self) -> Ticket {
-        let PrintedText { text: output, lost } = std::mem::take(&mut *self.output.lock());
+        let Some(output) = self.printed.0.get() else {
+            return NO_TICKET;
+        };
+        let PrintedText { text: output, lost } = std::mem::take(&mut *output.lock());
         if lost > 0 {
             let message = format!(
                 "printf: at least {lost} bytes are lost, since the output of a kernel is {} bytes at most \
@@ -85,7 +96,7 @@ impl PrintfSink {
             return NO_TICKET;
         }
         if self.context.printf_output().is_some() {
-            let context = Arc::clone(&self.context);
+            let context = Arc::clone(self.context);
             return root::callbacks().push(Box::new(move || {
                 context
                     .printf_output()
@@ -146,7 +157,7 @@ pub(crate) unsafe extern "C" fn receive(
             string
         };
         let text = printf::format(&format, types, lanes, room, fetch);
-        sink.output.lock().add(&text, sink.room());
+        sink.printed.output().lock().add(&text, sink.room());
     }));
 }
 
@@ -183,9 +194,10 @@ mod tests {
             ..ContextOptions::default()
         };
         let context = Context::new(Platform::get().devices().to_vec(), options).unwrap();
-        let sink = PrintfSink::new(&context);
+        let printed = Printed::default();
+        let sink = PrintfSink::new(&context, &printed);
         let room = sink.room();
-        sink.output.lock().add(&vec![b'x'; room + 1], room);
+        printed.output().lock().add(&vec![b'x'; room + 1], room);
         sink.flush();
         root::callbacks().wait_run(root::callbacks().last());
         let told = told.lock();

@@ -10,17 +10,15 @@ use brolga_host::notice;
 
 /// Says on standard error and to the context why a launch fails: one line for a launch, however
 /// many threads run it.
-pub(crate) struct Reporter {
-    domain: Arc<Domain<Event>>,
-    has_told: AtomicBool,
+pub(crate) struct Reporter<'a> {
+    domain: &'a Arc<Domain<Event>>,
+    /// Whether it has been said.
+    has_told: &'a AtomicBool,
 }
 
-impl Reporter {
-    pub(crate) fn new(domain: &Arc<Domain<Event>>) -> Reporter {
-        Reporter {
-            domain: Arc::clone(domain),
-            has_told: AtomicBool::new(false),
-        }
+impl<'a> Reporter<'a> {
+    pub(crate) fn new(domain: &'a Arc<Domain<Event>>, has_told: &'a AtomicBool) -> Reporter<'a> {
+        Reporter { domain, has_told }
     }
 
     pub(crate) fn tell(&self, message: &str) {
@@ -28,10 +26,5 @@ impl Reporter {
             notice(format_args!("{message}"));
             self.domain.report(message);
         }
-    }
-
-    /// The launch is over; a command-buffer may run it again.
-    pub(crate) fn reset(&self) {
-        self.has_told.store(false, Relaxed);
     }
 }

@@ -22,33 +22,52 @@ use crate::code::ndrange::num_groups;
 use crate::context::Context;
 use crate::fault::{self, ExitReason};
 use crate::launch::device_runtime::{DeviceRuntime, Enqueues, host_call};
-use crate::launch::printf_sink::{PrintfSink, receive};
+use crate::launch::printf_sink::{Printed, PrintfSink, receive};
 use crate::launch::reporter::Reporter;
 use crate::launch::scratch;
 
-/// 128 bytes of an argument block, aligned for the largest type.
+/// A part of an argument block, aligned as code may rely on.
 #[derive(Clone, Copy, Debug)]
-#[repr(C, align(128))]
-pub(crate) struct ArgBlock(pub(crate) [u8; 128]);
+#[repr(C, align(16))]
+struct ArgPart([u8; 16]);
+
+/// The values of a launch's arguments. Launches with the same values share them, and the kernel
+/// does that they were set for.
+#[derive(Clone, Debug)]
+pub(crate) struct ArgBlock(Arc<[ArgPart]>);
 
 impl ArgBlock {
-    /// As many as bytes need.
-    pub(crate) fn of(bytes: &[u8]) -> Vec<ArgBlock> {
-        let chunks = bytes.chunks(128);
-        chunks
-            .map(|chunk| {
-                let mut block = [0; 128];
-                block[..chunk.len()].copy_from_slice(chunk);
-                ArgBlock(block)
-            })
-            .collect()
+    /// Zeros.
+    pub(crate) fn new(bytes: usize) -> ArgBlock {
+        let parts = bytes.div_ceil(size_of::<ArgPart>());
+        ArgBlock(std::iter::repeat_n(ArgPart([0; 16]), parts).collect())
     }
 
-    /// The bytes of a whole argument block.
-    pub(crate) fn bytes(blocks: &[ArgBlock]) -> &[u8] {
-        // SAFETY: blocks are as large as they are aligned, so bytes are all that a slice of them
-        // has.
-        unsafe { std::slice::from_raw_parts(blocks.as_ptr().cast(), size_of_val(blocks)) }
+    pub(crate) fn of(bytes: &[u8]) -> ArgBlock {
+        let mut block = ArgBlock::new(bytes.len());
+        block.write(0, bytes);
+        block
+    }
+
+    /// Writes an argument, for launches from now on. It is never cut off: the block was made for
+    /// all of them.
+    pub(crate) fn write(&mut self, offset: u32, bytes: &[u8]) {
+        let range = offset as usize..offset as usize + bytes.len();
+        if self.bytes()[range.clone()] == *bytes {
+            return;
+        }
+        let parts = Arc::make_mut(&mut self.0);
+        // SAFETY: parts are as large as they are aligned, so bytes are all that a slice of them
+        // has, and any are valid.
+        let all = unsafe {
+            std::slice::from_raw_parts_mut(parts.as_mut_ptr().cast(), size_of_val(parts))
+        };
+        all[range].copy_from_slice(bytes);
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: as in `write`.
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), size_of_val(&*self.0)) }
     }
 }
 
@@ -61,59 +80,85 @@ pub(crate) trait Spawner: Send + Sync {
     fn enqueues<'a>(&'a self, event: &'a Arc<Event>) -> Box<dyn Enqueues + 'a>;
 }
 
-/// What a launch does.
-pub(crate) struct LaunchWork {
+/// What launches have in common that differ in the values of arguments only: code and a range.
+pub(crate) struct Plan {
+    context: Arc<Context>,
     code: Arc<Code>,
-    args: Vec<ArgBlock>,
     range: NdRange,
     num_groups: [u64; 3],
     local_mem_size: u64,
     scratch_size: ScratchSize,
-    sink: PrintfSink,
+}
+
+impl Plan {
+    /// `local_mem_size` counts the kernel's own variables and its arguments'.
+    pub(crate) fn new(
+        context: &Arc<Context>,
+        code: Arc<Code>,
+        range: NdRange,
+        local_mem_size: u64,
+    ) -> Arc<Plan> {
+        // No group has more work-items than the whole range.
+        let group = std::array::from_fn(|d| range.local_size[d]);
+        Arc::new(Plan {
+            context: Arc::clone(context),
+            scratch_size: code.scratch_size(group, local_mem_size),
+            num_groups: num_groups(&range),
+            code,
+            range,
+            local_mem_size,
+        })
+    }
+
+    /// Whether it is one of the same context for this.
+    pub(crate) fn is_for(&self, code: &Arc<Code>, range: &NdRange, local_mem_size: u64) -> bool {
+        Arc::ptr_eq(&self.code, code)
+            && self.range == *range
+            && self.local_mem_size == local_mem_size
+    }
+}
+
+/// What a launch does. A queue may hold very many, so that what they share is apart.
+pub(crate) struct LaunchWork {
+    plan: Arc<Plan>,
+    args: ArgBlock,
     /// Unless the kernel enqueues nothing.
-    spawner: Option<Arc<dyn Spawner>>,
-    context: Arc<Context>,
-    reporter: Reporter,
+    spawner: Option<Box<Arc<dyn Spawner>>>,
+    printed: Printed,
+    /// Whether it was said why it fails.
+    has_told: AtomicBool,
     /// Whether some of it did not run to its end.
     failed: AtomicBool,
 }
 
 impl LaunchWork {
-    /// `args` is the argument block, `local_mem_size` counts the kernel's own variables and its
-    /// arguments'.
     pub(crate) fn new(
-        context: &Arc<Context>,
-        code: Arc<Code>,
-        args: Vec<ArgBlock>,
-        range: NdRange,
-        local_mem_size: u64,
+        plan: Arc<Plan>,
+        args: ArgBlock,
         spawner: Option<Arc<dyn Spawner>>,
     ) -> LaunchWork {
-        // No group has more work-items than the whole range.
-        let group = std::array::from_fn(|d| range.local_size[d]);
         LaunchWork {
-            scratch_size: code.scratch_size(group, local_mem_size),
-            num_groups: num_groups(&range),
-            sink: PrintfSink::new(context),
-            spawner,
-            context: Arc::clone(context),
-            reporter: Reporter::new(context.domain()),
-            failed: AtomicBool::new(false),
-            code,
+            plan,
             args,
-            range,
-            local_mem_size,
+            spawner: spawner.map(Box::new),
+            printed: Printed::default(),
+            has_told: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
         }
     }
 
+    fn sink(&self) -> PrintfSink<'_> {
+        PrintfSink::new(&self.plan.context, &self.printed)
+    }
+
     fn items(&self) -> u64 {
-        self.range.global_size.iter().product()
+        self.plan.range.global_size.iter().product()
     }
 
     /// How the launch may be shared.
     fn shape_of_launch(&self) -> WorkShape {
-        let units: u64 = self.num_groups.iter().product();
-        let estimate = self.code.cost().estimate(self.items());
+        let units: u64 = self.plan.num_groups.iter().product();
+        let estimate = self.plan.code.cost().estimate(self.items());
         let threads = (estimate / NANOSECONDS_PER_THREAD)
             .min(units)
             .clamp(1, u64::from(thread_count())) as u32;
@@ -138,12 +183,15 @@ impl LaunchWork {
     }
 
     fn run_groups(&self, event: Option<&Arc<Event>>, begin: u64, end: u64) -> CLResult<()> {
-        let stack_bytes = self.code.stack_bytes();
+        let plan = &*self.plan;
+        let reporter = Reporter::new(plan.context.domain(), &self.has_told);
+        let sink = self.sink();
+        let stack_bytes = plan.code.stack_bytes();
         if stack::left().is_some_and(|left| left < stack_bytes) {
-            let line = self.code.line(0);
-            self.reporter.tell(&format!(
+            let line = plan.code.line(0);
+            reporter.tell(&format!(
                 "kernel `{}`: its values do not fit on the stack ({} bytes){}",
-                self.code.name(),
+                plan.code.name(),
                 stack_bytes,
                 line.map_or(String::new(), |line| format!(", at {line}"))
             ));
@@ -151,25 +199,25 @@ impl LaunchWork {
         }
         let spawner = self.spawner.as_ref().zip(event);
         let enqueues = spawner.map(|(spawner, event)| spawner.enqueues(event));
-        let device_runtime = DeviceRuntime::new(&self.reporter, &self.sink, enqueues);
+        let device_runtime = DeviceRuntime::new(&reporter, &sink, enqueues);
         let launch = Launch {
-            args: self.args.as_ptr().cast(),
-            global_offset: self.range.global_offset,
-            global_size: self.range.global_size,
-            local_size: self.range.local_size,
-            num_groups: self.num_groups,
-            work_dim: u64::from(self.range.work_dim),
-            local_mem_size: self.local_mem_size,
+            args: self.args.bytes().as_ptr(),
+            global_offset: plan.range.global_offset,
+            global_size: plan.range.global_size,
+            local_size: plan.range.local_size,
+            num_groups: plan.num_groups,
+            work_dim: u64::from(plan.range.work_dim),
+            local_mem_size: plan.local_mem_size,
             printf: receive,
-            printf_context: self.sink.as_context(),
+            printf_context: sink.as_context(),
             device: host_call,
             device_context: device_runtime.as_context(),
         };
-        let (entry, machine) = (self.code.entry(), self.code.machine());
-        let stop = self.context.domain().termination();
+        let (entry, machine) = (plan.code.entry(), plan.code.machine());
+        let stop = plan.context.domain().termination();
         let is_stopped = || stop.is_some_and(|stop| stop.load(SeqCst));
         let mut is_outside = false;
-        let ran = scratch::with(self.scratch_size, &is_stopped, |scratch| {
+        let ran = scratch::with(plan.scratch_size, &is_stopped, |scratch| {
             debug_assert!(float_env::is_default());
             let mut call = |groups: Range<u64>| {
                 // SAFETY: the contract of `KernelFn`: launch and arguments outlive the call, the
@@ -186,7 +234,7 @@ impl LaunchWork {
                 }
                 ran
             };
-            if !self.context.initializes_local_memory() {
+            if !plan.context.initializes_local_memory() {
                 return call(begin..end);
             }
             (begin..end).try_for_each(|group| {
@@ -194,7 +242,7 @@ impl LaunchWork {
                 unsafe {
                     scratch
                         .pointer()
-                        .write_bytes(0, self.local_mem_size as usize)
+                        .write_bytes(0, plan.local_mem_size as usize)
                 };
                 call(group..group + 1)
             })
@@ -209,26 +257,25 @@ impl LaunchWork {
         if ran.is_err() {
             let ScratchSize {
                 private, shared, ..
-            } = self.scratch_size;
-            self.reporter.tell(&format!(
+            } = plan.scratch_size;
+            reporter.tell(&format!(
                 "kernel `{}`: there is no memory for its private variables ({private} bytes a \
                  thread) and for what work-groups share and keep ({shared} bytes)",
-                self.code.name()
+                plan.code.name()
             ));
         }
         match ran? {
             Ok(()) if !failed => Ok(()),
             Err(ExitReason::Terminated) => Err(ClError::CONTEXT_TERMINATED),
             Err(ExitReason::Fault(fault)) => {
-                let line = fault.offset().and_then(|offset| self.code.line(offset));
+                let line = fault.offset().and_then(|offset| plan.code.line(offset));
                 let line = line.map_or(String::new(), |line| format!(", at {line}"));
                 let outside = match is_outside {
                     true => ", outside of its private variables and work-group memory",
                     false => "",
                 };
-                let name = self.code.name();
-                self.reporter
-                    .tell(&format!("kernel `{name}` {fault}{outside}{line}"));
+                let name = plan.code.name();
+                reporter.tell(&format!("kernel `{name}` {fault}{outside}{line}"));
                 Err(ClError::OUT_OF_RESOURCES)
             }
             Ok(()) | Err(ExitReason::Left) => Err(ClError::OUT_OF_RESOURCES),
@@ -239,12 +286,12 @@ impl LaunchWork {
     /// callback that came due.
     pub(crate) fn finish(&self, busy: u64) -> Ticket {
         // A command-buffer may run it again. Work-items that did not run say nothing of their cost.
-        self.reporter.reset();
+        self.has_told.store(false, Relaxed);
         if !self.failed.swap(false, Relaxed) {
-            self.code.cost().learn(self.items(), busy);
+            self.plan.code.cost().learn(self.items(), busy);
         }
         // What work-items have printed.
-        self.sink.flush()
+        self.sink().flush()
     }
 }
 
@@ -254,7 +301,7 @@ impl Work<Event> for LaunchWork {
     }
 
     fn stack_bytes(&self) -> u64 {
-        self.code.stack_bytes()
+        self.plan.code.stack_bytes()
     }
 
     fn run(&self, event: Option<&Arc<Event>>, groups: Range<u64>) -> CLResult<()> {
@@ -275,11 +322,11 @@ impl Work<Event> for LaunchWork {
     }
 
     fn trace_info(&self) -> TraceInfo<'_> {
-        let range = &self.range;
+        let range = &self.plan.range;
         let sizes = |sizes: &[u64; 3]| sizes[..range.work_dim as usize].to_vec();
         TraceInfo {
-            pieces: Some(("work-groups", self.code.name().into())),
-            kernel: Some(self.code.name()),
+            pieces: Some(("work-groups", self.plan.code.name().into())),
+            kernel: Some(self.plan.code.name()),
             details: json!({
                 "global size": sizes(&range.global_size),
                 "local size": sizes(&range.local_size),
@@ -311,7 +358,8 @@ mod tests {
         };
         let launch = |local_mem_size| {
             let code = Arc::clone(&code);
-            LaunchWork::new(&context, code, Vec::new(), range, local_mem_size, None)
+            let plan = Plan::new(&context, code, range, local_mem_size);
+            LaunchWork::new(plan, ArgBlock::new(0), None)
         };
         launch(0).finish(1_000_000);
         let known = code.cost().estimate(1000);

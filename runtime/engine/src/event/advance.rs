@@ -79,7 +79,9 @@ fn after_end(event: Arc<Event>, steps: &mut Steps) {
         steps.push(Step::Complete(event, status));
         return;
     };
-    event.times.end.store(timestamp(), Release);
+    if let Some(times) = &event.times {
+        times.end.store(timestamp(), Release);
+    }
     steps.push(Step::Rest(Arc::clone(&parent_link.tree)));
     let children = event.progress.with_links(|links| {
         let links = links.of_kernels.as_mut();
@@ -212,25 +214,29 @@ impl Event {
     /// All dependencies are done, or need not be since the command has failed. Only the first call
     /// counts.
     fn submit(&self) -> Submitted {
-        let now = timestamp();
+        let times = self.times.as_deref();
+        let times = times.map(|times| (times, timestamp()));
         if !self.reach(CL_SUBMITTED) {
             return Submitted::Before;
         }
-        self.times.submit.store(now, Relaxed);
+        if let Some((times, now)) = times {
+            times.submit.store(now, Relaxed);
+        }
         if let Some(parent_link) = &self.parent_link {
             parent_link.begin();
         }
-        if self.failure() < 0 {
-            self.times.start.store(now, Relaxed);
-            return Submitted::WithoutWork;
+        let is_failed = self.failure() < 0;
+        if !is_failed && !self.job.is_instant() {
+            self.job.prepare(self.pool());
+            return Submitted::WithWork;
         }
-        if self.job.is_instant() {
-            self.times.start.store(now, Relaxed);
+        if let Some((times, now)) = times {
+            times.start.store(now, Relaxed);
+        }
+        if !is_failed {
             self.job.run_instant();
-            return Submitted::WithoutWork;
         }
-        self.job.prepare(self.pool());
-        Submitted::WithWork
+        Submitted::WithoutWork
     }
 
     /// Makes `status` final and wakes the threads that wait for it; returns the dependents.
@@ -253,9 +259,11 @@ impl Event {
             // Perhaps some thread has reported the failure to the context.
             self.note_due(self.pool().callbacks().last());
         }
-        let now = timestamp();
-        let _ = self.times.end.compare_exchange(0, now, Release, Relaxed);
-        self.times.complete.store(now, Release);
+        if let Some(times) = &self.times {
+            let now = timestamp();
+            let _ = times.end.compare_exchange(0, now, Release, Relaxed);
+            times.complete.store(now, Release);
+        }
         if let Some(observer) = self.domain().observer() {
             observer.ended(self, status);
         }

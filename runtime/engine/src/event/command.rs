@@ -29,6 +29,7 @@
 //! - `failure` is decided by one compare-exchange. A thread that loads 0 may run a chunk more than
 //!   need be; the last chunk's thread has seen the failures of all others by `done`.
 //! - `start` is decided by one compare-exchange, too; a thread that loads 0 in vain only tries it.
+//!   Where there are no times, the lock of the links decides which thread is the first.
 //! - `place` is written before the enqueue lets go, by which other threads come to see it.
 
 use std::any::Any;
@@ -121,6 +122,7 @@ pub struct Profile {
 }
 
 /// [`Profile`] as it is written.
+#[derive(Default)]
 pub(super) struct Times {
     queued: u64,
     pub(super) submit: AtomicU64,
@@ -154,7 +156,8 @@ pub struct Command<J: Job + ?Sized> {
     pub(super) failure: AtomicI32,
     /// Threads that joined and have not left.
     pub(super) participants: AtomicU32,
-    pub(super) times: Times,
+    /// Unless nobody can ask for them.
+    pub(super) times: Option<Box<Times>>,
     pub(super) parent_link: Option<Box<ParentLink<Event>>>,
     pub(super) job: J,
 }
@@ -206,6 +209,15 @@ impl Event {
             CL_COMMAND_USER => CL_SUBMITTED,
             _ => CL_QUEUED,
         };
+        let lane = owner.lane();
+        let is_timed =
+            lane.is_profiled() || lane.domain().observer().is_some() || parent_link.is_some();
+        let times = is_timed.then(|| {
+            Box::new(Times {
+                queued: timestamp(),
+                ..Times::default()
+            })
+        });
         Arc::new(Command {
             owner,
             command_type,
@@ -214,13 +226,7 @@ impl Event {
             pending: AtomicU32::new(1),
             failure: AtomicI32::new(0),
             participants: AtomicU32::new(0),
-            times: Times {
-                queued: timestamp(),
-                submit: AtomicU64::new(0),
-                start: AtomicU64::new(0),
-                end: AtomicU64::new(0),
-                complete: AtomicU64::new(0),
-            },
+            times,
             parent_link,
             job,
         })
@@ -281,9 +287,12 @@ impl Event {
         self.job.trace_info()
     }
 
-    /// The times so far.
+    /// The times so far: zeros if there is nobody to ask for them, the application by its queue's
+    /// properties, kernels by what enqueues, or an observer.
     pub fn times(&self) -> Profile {
-        self.times.get()
+        self.times
+            .as_ref()
+            .map_or(Profile::default(), |it| it.get())
     }
 
     /// How an enqueue offers the command.
@@ -333,7 +342,7 @@ impl Event {
     /// "value is a pointer to two 64-bit values": the time to the end, and the time until all
     /// children are complete.
     pub(super) fn write_times(&self, address: usize) {
-        let times = self.times.get();
+        let times = self.times();
         let times = [times.end, times.complete].map(|time| time.saturating_sub(times.start));
         // SAFETY: the kernel says that two values fit there, and that they stay there until the
         // command is complete.
@@ -484,8 +493,13 @@ impl Entry for Event {
 impl Event {
     /// The first thread that takes a chunk marks the command as running.
     pub(crate) fn begin_at(&self, now: u64) {
-        let start = &self.times.start;
-        if start.load(Relaxed) == 0 && start.compare_exchange(0, now, AcqRel, Relaxed).is_ok() {
+        let is_first = match self.times.as_deref() {
+            Some(Times { start, .. }) => {
+                start.load(Relaxed) == 0 && start.compare_exchange(0, now, AcqRel, Relaxed).is_ok()
+            }
+            None => self.progress.status() > CL_RUNNING,
+        };
+        if is_first {
             self.reach(CL_RUNNING);
         }
     }

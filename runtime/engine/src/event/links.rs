@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use crate::work::RetainedResources;
+use crate::work::{Resource, RetainedResources};
 
 /// What waits for the end of a command, and what it keeps alive until then.
 pub(super) struct Links<E: ?Sized> {
     pub(super) dependents: Dependents<E>,
-    pub(super) retained: RetainedResources,
+    pub(super) retained: Option<Resource>,
     pub(super) of_kernels: Option<Box<LinksOfKernels<E>>>,
 }
 
@@ -25,7 +25,7 @@ impl<E: ?Sized> Links<E> {
     pub(super) fn new(retained: RetainedResources) -> Links<E> {
         Links {
             dependents: Dependents::None,
-            retained,
+            retained: as_one(retained),
             of_kernels: None,
         }
     }
@@ -40,20 +40,29 @@ impl<E: ?Sized> Links<E> {
     }
 }
 
+/// Objects as one, which takes two words.
+fn as_one(mut retained: RetainedResources) -> Option<Resource> {
+    match retained.len() {
+        0 | 1 => retained.pop(),
+        _ => Some(Arc::new(retained)),
+    }
+}
+
 /// What depends on a command: mostly one other.
 #[derive(Default)]
+#[expect(clippy::box_collection, reason = "a vector is three words")]
 pub(super) enum Dependents<E: ?Sized> {
     #[default]
     None,
     One(Dependent<E>),
-    Several(Vec<Dependent<E>>),
+    Several(Box<Vec<Dependent<E>>>),
 }
 
 impl<E: ?Sized> Dependents<E> {
     pub(super) fn push(&mut self, dependent: Dependent<E>) {
         *self = match std::mem::take(self) {
             Dependents::None => Dependents::One(dependent),
-            Dependents::One(first) => Dependents::Several(vec![first, dependent]),
+            Dependents::One(first) => Dependents::Several(Box::new(vec![first, dependent])),
             Dependents::Several(mut all) => {
                 all.push(dependent);
                 Dependents::Several(all)
