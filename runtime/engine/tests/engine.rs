@@ -236,34 +236,6 @@ fn what_a_waiting_thread_looks_at_does_not_grow_with_what_is_ready() {
     );
 }
 
-/// What a command takes while it waits, without its own work.
-#[test]
-fn a_command_that_waits_is_small() {
-    let process = Process::new(1, with_threads);
-    let queue = process.queue(true);
-    let user = Event::user(process.queue(false));
-    let work = Counted::default();
-    let in_use = || {
-        // SAFETY: it has no conditions.
-        let info = unsafe { libc::mallinfo2() };
-        info.uordblks + info.hblkhd
-    };
-    let before = in_use();
-    const COUNT: usize = 20_000;
-    let mut last = Arc::clone(&user);
-    for place in 1..=COUNT as u64 {
-        let event = command(&queue, &work);
-        event.set_place(place);
-        event.depend_on(&last, false);
-        event.release(event.push());
-        last = event;
-    }
-    let each = (in_use() - before) / COUNT;
-    assert!(each <= 320, "{each}");
-    user.set_user_status(CL_COMPLETE).unwrap();
-    assert_eq!(last.wait(), CL_COMPLETE);
-}
-
 /// So many short commands are worth a wake-up, though nobody flushes.
 #[test]
 fn sixteen_deferred_commands_run_without_a_flush() {

@@ -180,9 +180,9 @@ impl Program {
         }
     }
 
-    /// The state, when what the last build made is gone. The program's destructors run here, with no
-    /// lock held and before the build begins: they may take long, and the application may ask for
-    /// the program meanwhile, or build it, on this thread too, which would wait for itself.
+    /// The state, when what the last build made is gone. The program's destructors run here, with
+    /// no lock held and before the build begins: they may take long, and the application may ask
+    /// for the program meanwhile, or build it, on this thread too, which would wait for itself.
     ///
     /// Errors: as [`Program::check_may_begin`].
     fn without_executable(&self) -> CLResult<MutexGuard<'_, State>> {

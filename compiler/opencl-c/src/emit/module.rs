@@ -191,7 +191,8 @@ impl<'a> ModuleEmitter<'a> {
         }
     }
 
-    /// Says the alignment of an object where SPIR-V, in which no type has attributes, gives it less.
+    /// Says the alignment of an object where SPIR-V, in which no type has attributes, gives it
+    /// less.
     pub fn decorate_alignment(&mut self, id: Id, ty: TypeId, align: u64) {
         if align > self.align_of(ty) {
             self.decorate(id, decoration::ALIGNMENT, &[align as u32]);
