@@ -10,7 +10,7 @@
 //!
 //! - versions 1.0 to 1.6, of either byte order: `decode.rs`;
 //! - the addressing model Physical64, the memory model OpenCL, the execution model Kernel:
-//!   `module.rs`;
+//!   `module.rs`; those of shaders, which become these: `vulkan/`;
 //! - execution modes: `kernel_info.rs`, `float_modes.rs`; one that is not there is refused by name;
 //! - built-in variables: `builtin_variables.rs`, likewise;
 //! - storage classes: `types.rs`;
@@ -52,7 +52,8 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Matrix, Parts("matrix types")),
     // LLVM's translator declares it for `OpBitReverse`, as SPIR-V asked before
     // SPV_KHR_bit_instructions.
-    (Capability::Shader, Parts("everything for shaders")),
+    // Modules of Vulkan's environment declare it, too, of which `vulkan/` makes ones of OpenCL's.
+    (Capability::Shader, Parts("all but compute shaders")),
     (Capability::Addresses, Full),
     (Capability::Linkage, Full),
     (Capability::Kernel, Full),
@@ -105,6 +106,21 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::AtomicFloat16MinMaxEXT, Full),
     (Capability::AtomicFloat32MinMaxEXT, Full),
     (Capability::AtomicFloat64MinMaxEXT, Full),
+    // Of Vulkan's environment: what these bring is in shaders, which are lowered (`vulkan/`).
+    (Capability::VariablePointers, Full),
+    (Capability::VariablePointersStorageBuffer, Full),
+    (Capability::PhysicalStorageBufferAddresses, Full),
+    (Capability::VulkanMemoryModel, Full),
+    (Capability::VulkanMemoryModelDeviceScope, Full),
+    (Capability::StorageBuffer8BitAccess, Full),
+    (Capability::UniformAndStorageBuffer8BitAccess, Full),
+    (Capability::StoragePushConstant8, Full),
+    (Capability::StorageBuffer16BitAccess, Full),
+    (Capability::UniformAndStorageBuffer16BitAccess, Full),
+    (Capability::StoragePushConstant16, Full),
+    (Capability::ImageQuery, Full),
+    (Capability::StorageImageReadWithoutFormat, Full),
+    (Capability::StorageImageWriteWithoutFormat, Full),
     // Modes of these are accepted where they ask for what is done anyway.
     (Capability::DenormPreserve, Full),
     (Capability::DenormFlushToZero, Full),
@@ -299,6 +315,12 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_KHR_poison_freeze", Full),
     // Addresses are values here anyway.
     ("SPV_KHR_variable_pointers", Full),
+    ("SPV_KHR_storage_buffer_storage_class", Full),
+    ("SPV_KHR_8bit_storage", Full),
+    ("SPV_KHR_16bit_storage", Full),
+    ("SPV_KHR_vulkan_memory_model", Full),
+    ("SPV_KHR_physical_storage_buffer", Full),
+    ("SPV_EXT_physical_storage_buffer", Full),
     ("SPV_KHR_subgroup_rotate", Full),
     ("SPV_KHR_uniform_group_instructions", Full),
     ("SPV_KHR_shader_ballot", Full),

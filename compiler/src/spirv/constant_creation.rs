@@ -108,7 +108,10 @@ impl Unit<'_> {
     /// up to words.
     fn data(&self, inst: &Inst<'_>, ty: Id) -> Result<Const> {
         let wrong = || self.error(inst, "the result type is not an array of integers");
-        let Kind::Array { element, length } = self.type_of_id(inst, ty)?.kind else {
+        let Kind::Array {
+            element, length, ..
+        } = self.type_of_id(inst, ty)?.kind
+        else {
             return Err(wrong());
         };
         let scalar = match self.type_of_id(inst, element)?.kind {
@@ -279,7 +282,9 @@ impl Unit<'_> {
                 }
                 Ok(Const::Lanes(lanes))
             }
-            Kind::Array { element, length } => {
+            Kind::Array {
+                element, length, ..
+            } => {
                 if parts.len() as u64 != *length {
                     return Err(wrong_count(*length));
                 }
@@ -377,12 +382,14 @@ impl Unit<'_> {
                 image.addresses.push((offset, *variable, *addend));
                 Ok(())
             }
-            (Const::Composite(parts), Kind::Array { element, .. }) => {
-                let stride = self.type_of_id(inst, *element)?.size;
-                parts.iter().enumerate().try_for_each(|(i, part)| {
-                    self.write_constant(inst, *element, part, offset + i as u64 * stride, image)
-                })
-            }
+            (
+                Const::Composite(parts),
+                Kind::Array {
+                    element, stride, ..
+                },
+            ) => parts.iter().enumerate().try_for_each(|(i, part)| {
+                self.write_constant(inst, *element, part, offset + i as u64 * stride, image)
+            }),
             (
                 Const::Composite(parts),
                 Kind::Struct {

@@ -67,6 +67,19 @@ pub(super) struct Record {
     operands: Range<usize>,
 }
 
+/// Where the instructions of a module were before it was lowered: sorted pairs of an offset now and
+/// the offset that what begins there comes from.
+#[derive(Default)]
+pub(super) struct Places(pub Vec<(u32, u32)>);
+
+impl Places {
+    /// The offset that the instruction at this one comes from.
+    pub fn before(&self, offset: u32) -> u32 {
+        let after = self.0.partition_point(|&(now, _)| now <= offset);
+        after.checked_sub(1).map_or(0, |at| self.0[at].1)
+    }
+}
+
 /// The instructions of all modules, in order.
 pub(super) struct Binary {
     words: Vec<u32>,
@@ -79,6 +92,8 @@ pub(super) struct Binary {
     pub definitions: Vec<u32>,
     pub names: HashMap<Id, String>,
     pub module_count: u32,
+    /// By module, where each instruction was before the module was lowered.
+    pub lowered: HashMap<u32, Places>,
     /// See [`Binary::warn`].
     pub warnings: RefCell<Vec<String>>,
 }
@@ -206,7 +221,7 @@ const fn one(kind: OperandKind) -> LogicalOperand {
 }
 
 /// The grammar of an opcode.
-fn grammar(opcode: u32) -> Option<&'static Instruction<'static>> {
+pub(super) fn grammar(opcode: u32) -> Option<&'static Instruction<'static>> {
     static TABLE: OnceLock<HashMap<u32, &'static Instruction<'static>>> = OnceLock::new();
     TABLE
         .get_or_init(|| {
@@ -245,6 +260,7 @@ impl Binary {
             definitions: Vec::new(),
             names: HashMap::new(),
             module_count: modules.len() as u32,
+            lowered: HashMap::new(),
             warnings: RefCell::default(),
         };
         for (index, words) in modules.iter().enumerate() {
@@ -259,6 +275,11 @@ impl Binary {
             .decode(words)?;
         }
         Ok(binary)
+    }
+
+    /// Whether a module was one of Vulkan's environment.
+    pub fn is_lowered(&self, module: u32) -> bool {
+        self.lowered.contains_key(&module)
     }
 
     pub fn insts(&self) -> Vec<Inst<'_>> {

@@ -460,7 +460,8 @@ impl FunctionTranslator<'_, '_> {
                 .split_first()
                 .ok_or_else(|| self.error(inst, "wrong word count: the element is missing"))?;
             indices = rest;
-            let stride = self.unit.type_of_id(inst, of)?.size;
+            let size = self.unit.type_of_id(inst, of)?.size;
+            let stride = self.unit.pointer_stride(inst, inst.operands[0], size)?;
             self.chain_step(
                 inst,
                 element,
@@ -473,9 +474,10 @@ impl FunctionTranslator<'_, '_> {
         for &id in indices {
             let info = self.unit.type_of_id(inst, of)?;
             match &info.kind {
-                Kind::Array { element, .. } => {
-                    let element = *element;
-                    let stride = self.unit.type_of_id(inst, element)?.size;
+                Kind::Array {
+                    element, stride, ..
+                } => {
+                    let (element, stride) = (*element, *stride);
                     self.chain_step(inst, id, stride, in_bounds, &mut address, &mut constant)?;
                     of = element;
                 }

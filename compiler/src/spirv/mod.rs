@@ -1,7 +1,8 @@
 //! SPIR-V to IR.
 //!
 //! ```text
-//! words -> decode.rs     the header, instructions by the grammar, ids renumbered across modules
+//! words -> vulkan/       modules of Vulkan's environment, to ones of OpenCL's
+//!       -> decode.rs     the header, instructions by the grammar, ids renumbered across modules
 //!       -> module.rs     names, decorations, where functions are; types (types.rs, made by
 //!                        type_declarations.rs, asked by type_queries.rs); constants (constants.rs,
 //!                        constant_creation.rs, spec.rs)
@@ -21,7 +22,8 @@
 //! Refusals are made in report.rs, by the rules of rules.rs; so are warnings of what breaks a rule
 //! and can mean one thing only, which is taken as that.
 //!
-//! What flows in: modules of SPIR-V 1.0 to 1.6 for the OpenCL environment, specialization
+//! What flows in: modules of SPIR-V 1.0 to 1.6 for the OpenCL environment, or for Vulkan's with
+//! reflection that says which OpenCL kernels they are, specialization
 //! constants. What flows out: an [`ir::Module`] at [`ir::Stage::Translated`], or a [`Diagnostic`]
 //! that names the instruction. Input is not trusted: each rule that the translation relies on is
 //! checked where it is relied on, so that whatever goes in, what comes out is valid IR.
@@ -73,6 +75,7 @@ mod type_declarations;
 mod type_queries;
 mod types;
 mod vector_memory;
+mod vulkan;
 
 pub use capabilities::{
     Support, capabilities, supported_capabilities, supported_extensions, supported_instruction_sets,
@@ -83,6 +86,12 @@ use crate::diagnostic::Diagnostic;
 use crate::ir;
 use crate::options::BuildOptions;
 use crate::options::SpecConstants;
+
+/// Whether the kernels of a module are written for launches whose last work-groups are smaller. It
+/// says nothing of a module that is malformed.
+pub fn work_groups_may_differ(words: &[u32]) -> bool {
+    vulkan::may_differ_in_size(words)
+}
 
 /// Decodes, checks, links and translates modules. Kernels are in the order of the modules' entry
 /// points.
@@ -97,7 +106,7 @@ pub fn translate(
     spec: &SpecConstants,
     options: &BuildOptions,
 ) -> Result<ir::Module, Diagnostic> {
-    let binary = decode::Binary::decode(modules)?;
+    let binary = vulkan::decode(modules)?;
     let insts = binary.insts();
     let unit = module::Unit::read(&binary, &insts, spec)?;
     let mut module = translate::translate(&unit)?;

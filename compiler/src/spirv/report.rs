@@ -78,11 +78,17 @@ impl Binary {
         }
         Diagnostic {
             message: message.into(),
-            word_offset: Some(inst.offset as usize),
+            word_offset: Some(self.place(inst) as usize),
             instruction: Some(text),
             source: self.source(inst),
             rule: Some(rule.to_string()),
         }
+    }
+
+    /// Where an instruction is in the words that the module was given as.
+    fn place(&self, inst: &Inst<'_>) -> u32 {
+        let lowered = self.lowered.get(&inst.module);
+        lowered.map_or(inst.offset, |places| places.before(inst.offset))
     }
 
     /// Tells of what would be an error, if it were not plain what is meant.

@@ -19,6 +19,10 @@ pub(super) enum Rule {
     Spirv(&'static str),
     /// Of the OpenCL Extended Instruction Set Specification.
     Std(&'static str),
+    /// Of the Vulkan Specification, or of its environment for SPIR-V.
+    Vulkan(&'static str),
+    /// Of the non-semantic instruction set that describes OpenCL kernels in modules of Vulkan's.
+    Reflection(&'static str),
     /// None: something allowed that is more than this driver takes.
     Limit,
 }
@@ -46,6 +50,8 @@ impl fmt::Display for Rule {
                 f,
                 "OpenCL Extended Instruction Set Specification, {title:?}"
             ),
+            Rule::Vulkan(title) => write!(f, "Vulkan Specification, {title:?}"),
+            Rule::Reflection(title) => write!(f, "NonSemantic.ClspvReflection, {title:?}"),
             Rule::Limit => write!(f, "a limit of this driver"),
         }
     }

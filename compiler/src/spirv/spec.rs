@@ -555,9 +555,10 @@ impl Unit<'_> {
             let index = self.signed_constant(id).ok_or_else(|| wrong(id))?;
             let info = self.type_of_id(inst, of)?;
             match &info.kind {
-                Kind::Array { element, .. } => {
-                    let stride = self.type_of_id(inst, *element)?.size;
-                    addend = addend.wrapping_add(index.wrapping_mul(stride as i64));
+                Kind::Array {
+                    element, stride, ..
+                } => {
+                    addend = addend.wrapping_add(index.wrapping_mul(*stride as i64));
                     of = *element;
                 }
                 Kind::Struct { .. } => {

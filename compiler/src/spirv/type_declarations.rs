@@ -4,7 +4,7 @@ use rspirv::spirv::{AccessQualifier as SpirvAccess, Decoration, Dim, ImageFormat
 
 use super::decode::{Id, Inst, Result};
 use super::module::Unit;
-use super::rules::{Rule, UNIVERSAL_LIMITS, VALIDATION};
+use super::rules::{DECORATION, Rule, UNIVERSAL_LIMITS, VALIDATION};
 use super::types::{Form, ImageType, Kind, TypeInfo};
 use crate::image::ImageDim;
 use crate::ir::{Scalar, Type};
@@ -168,17 +168,30 @@ impl Unit<'_> {
                 ),
             )
         })?;
-        let stride = self.decoration(self.result(inst)?, Decoration::ArrayStride);
-        if let Some(&[stride]) = stride
-            && u64::from(stride) != size
-        {
-            return Err(self.layout_error(inst, "ArrayStride", stride, size));
+        let told = self.decoration(self.result(inst)?, Decoration::ArrayStride);
+        let (mut stride, mut align) = (size, align);
+        if let Some(&[told]) = told {
+            if self.binary.is_lowered(inst.module) {
+                stride = u64::from(told);
+                align = self.explicit_align(words[0]);
+            } else if u64::from(told) != size {
+                return Err(self.layout_error(inst, "ArrayStride", told, size));
+            }
         }
-        let total = size.checked_mul(length).filter(|&s| s <= MAX_SIZE);
+        // The last element may be larger than the stride: padding behind it is another's.
+        let total = match length.checked_sub(1) {
+            Some(last) if stride != size => {
+                let first = stride.checked_mul(last);
+                first.and_then(|first| first.checked_add(self.explicit_size(words[0])))
+            }
+            _ => size.checked_mul(length),
+        };
+        let total = total.filter(|&s| s <= MAX_SIZE);
         Ok(TypeInfo {
             kind: Kind::Array {
                 element: words[0],
                 length,
+                stride,
             },
             size: total.ok_or_else(|| self.too_large(inst))?,
             align,
@@ -223,7 +236,14 @@ impl Unit<'_> {
             (&Kind::SampledImage(image), _) => Form::Image(image.dim, image.depth, true),
             (Kind::Sampler, _) => Form::Sampler,
             (_, Some(ty)) => Form::Leaf(ty),
-            (Kind::Array { element, length }, _) => Form::Array(canonical(*element), *length),
+            (
+                Kind::Array {
+                    element,
+                    length,
+                    stride,
+                },
+                _,
+            ) => Form::Array(canonical(*element), *length, *stride),
             (
                 Kind::Struct {
                     members, offsets, ..
@@ -244,6 +264,12 @@ impl Unit<'_> {
     fn struct_type(&self, inst: &Inst<'_>) -> Result<TypeInfo> {
         let result = self.result(inst)?;
         let packed = self.has_decoration(result, Decoration::CPacked);
+        if self.binary.is_lowered(inst.module)
+            && (0..inst.operands.len() as u32)
+                .any(|member| self.member_offsets.contains_key(&(result, member)))
+        {
+            return self.explicit_struct_type(inst, result);
+        }
         let (mut size, mut align, mut leaves, mut depth) = (0u64, 1u32, 0u32, 0u32);
         let mut offsets = Vec::with_capacity(inst.operands.len());
         let mut first_leaves = Vec::with_capacity(inst.operands.len());
@@ -281,6 +307,68 @@ impl Unit<'_> {
             leaves,
             depth,
             canonical: 0,
+        })
+    }
+
+    /// A structure whose members are where the decoration `Offset` says ("Offset and Stride
+    /// Assignment" of the Vulkan Specification). It is no larger than what its members take, since
+    /// what follows may begin there.
+    fn explicit_struct_type(&self, inst: &Inst<'_>, result: Id) -> Result<TypeInfo> {
+        let (mut size, mut align, mut leaves, mut depth) = (0u64, 1u32, 0u32, 0u32);
+        let mut offsets = Vec::with_capacity(inst.operands.len());
+        let mut first_leaves = Vec::with_capacity(inst.operands.len());
+        for (index, &member) in inst.operands.iter().enumerate() {
+            let info = self.type_of_id(inst, member)?;
+            if !info.has_values() {
+                return Err(self.error(inst, "a member's type has no values"));
+            }
+            let told = self.member_offsets.get(&(result, index as u32));
+            let &offset = told.ok_or_else(|| {
+                self.error(
+                    inst,
+                    format!("the member {index} has no Offset, others have"),
+                )
+                .under(DECORATION)
+            })?;
+            offsets.push(u64::from(offset));
+            first_leaves.push(leaves);
+            size = size.max(u64::from(offset) + self.explicit_size(member));
+            align = align.max(self.explicit_align(member));
+            leaves = leaves.saturating_add(info.leaves);
+            depth = depth.max(info.depth + 1);
+        }
+        if size > MAX_SIZE {
+            return Err(self.too_large(inst));
+        }
+        Ok(TypeInfo {
+            kind: Kind::Struct {
+                members: inst.operands.into(),
+                offsets: offsets.into(),
+                first_leaves: first_leaves.into(),
+            },
+            size,
+            align,
+            leaves,
+            depth,
+            canonical: 0,
+        })
+    }
+
+    /// The bytes that a part of an explicit layout has of its own.
+    fn explicit_size(&self, part: Id) -> u64 {
+        let info = self.types[part as usize].as_ref();
+        info.map_or(0, |info| match info.kind {
+            Kind::Value(ty) => u64::from(ty.scalar.bytes()) * u64::from(ty.lanes),
+            _ => info.size,
+        })
+    }
+
+    /// The alignment that every explicit layout keeps: that of the scalars in it.
+    fn explicit_align(&self, part: Id) -> u32 {
+        let info = self.types[part as usize].as_ref();
+        info.map_or(1, |info| match info.kind {
+            Kind::Value(ty) => ty.scalar.bytes(),
+            _ => info.align,
         })
     }
 

@@ -1,7 +1,7 @@
 //! Questions about the types of a module: what an id's type is, what it flattens to, what lies
 //! where in it.
 
-use rspirv::spirv::{Op, StorageClass};
+use rspirv::spirv::{Decoration, Op, StorageClass};
 
 use super::decode::{Id, Inst, Result};
 use super::module::Unit;
@@ -44,8 +44,11 @@ impl Unit<'_> {
             return;
         }
         match &info.kind {
-            Kind::Array { element, length } => {
-                let stride = self.types[*element as usize].as_ref().map_or(0, |t| t.size);
+            Kind::Array {
+                element,
+                length,
+                stride,
+            } => {
                 for i in 0..*length {
                     self.push_leaves(*element, base + i * stride, out);
                 }
@@ -107,14 +110,18 @@ impl Unit<'_> {
     ) -> Result<(Id, u64, usize)> {
         let info = self.type_of_id(inst, ty)?;
         match &info.kind {
-            Kind::Array { element, length } => {
+            Kind::Array {
+                element,
+                length,
+                stride,
+            } => {
                 let part = self.type_of_id(inst, *element)?;
                 if index >= *length || part.leaves > MAX_LEAVES {
                     return Err(self.index_error(inst, index, *length));
                 }
                 Ok((
                     *element,
-                    index * part.size,
+                    index.saturating_mul(*stride),
                     (index as usize).saturating_mul(part.leaves as usize),
                 ))
             }
@@ -171,6 +178,19 @@ impl Unit<'_> {
                 format!("{} is not a pointer", self.binary.describe(id)),
             )),
         }
+    }
+
+    /// Bytes from one element to the next behind a pointer: what `ArrayStride` says of its type in
+    /// modules of Vulkan's environment, else the size of what it points to.
+    pub(super) fn pointer_stride(&self, inst: &Inst<'_>, pointer: Id, size: u64) -> Result<u64> {
+        if !self.binary.is_lowered(inst.module) {
+            return Ok(size);
+        }
+        let ty = self.type_of(inst, pointer)?;
+        Ok(match self.decoration(ty, Decoration::ArrayStride) {
+            Some(&[stride]) => u64::from(stride),
+            _ => size,
+        })
     }
 
     /// The IR type of a result that is one leaf.

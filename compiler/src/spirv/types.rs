@@ -1,8 +1,10 @@
 //! SPIR-V types: their IR types, their layout in memory, and how aggregates flatten to leaves.
 //!
 //! Layout follows OpenCL C ("Alignment of Types"): natural alignment, a vector of three elements
-//! takes the room of four, structures as in C unless decorated `CPacked`. An aggregate as an SSA
-//! value is the list of its leaves: the scalars, vectors and pointers in it, in order.
+//! takes the room of four, structures as in C unless decorated `CPacked`. In modules of Vulkan's
+//! environment it is what the decorations `Offset` and `ArrayStride` say, where there are any. An
+//! aggregate as an SSA value is the list of its leaves: the scalars, vectors and pointers in it, in
+//! order.
 
 use rspirv::spirv::{Op, StorageClass};
 
@@ -27,6 +29,8 @@ pub(super) enum Kind {
     Array {
         element: Id,
         length: u64,
+        /// Bytes from one element to the next.
+        stride: u64,
     },
     Struct {
         members: Box<[Id]>,
@@ -97,8 +101,8 @@ pub(super) enum Form {
     /// With its depth; whether it is a part of a sampled image.
     Image(ImageDim, bool, bool),
     Sampler,
-    /// Canonical element, length.
-    Array(u32, u64),
+    /// Canonical element, length, stride.
+    Array(u32, u64, u64),
     /// Canonical members and their offsets, alignment.
     Struct(Vec<(u32, u64)>, u32),
     /// Not a value's type; equal to itself only.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
 
 use brolga_compiler::SpecConstants;
+use brolga_compiler::spirv::work_groups_may_differ;
 use opencl_sys::*;
 use parking_lot::MutexGuard;
 use serde_json::json;
@@ -219,7 +220,8 @@ impl Program {
                     options: text.to_owned(),
                     // A program created with clCreateProgramWithIL supports non-uniform work-groups
                     // when it is built without -cl-uniform-work-group-size ("Executing Kernels").
-                    allows_non_uniform: !options.uniform_work_group_size,
+                    allows_non_uniform: !options.uniform_work_group_size
+                        && work_groups_may_differ(words),
                     has_arg_info: true,
                     tells_errors: options.debug_info,
                 };

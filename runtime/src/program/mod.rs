@@ -20,6 +20,7 @@ use std::fmt;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
+use brolga_compiler::spirv::work_groups_may_differ;
 use brolga_compiler::{BuildOptions, SpecConstantInfo, SpecConstants, spec_constants};
 use opencl_sys::*;
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -164,10 +165,14 @@ impl Program {
         let mut state = State::new();
         state.info.binary_type = binary.binary_type as u32;
         state.object = Some(CompiledProgram {
-            modules: binary.modules.into_iter().map(Arc::new).collect(),
             // A program created with clCreateProgramWithBinary supports non-uniform work-groups
             // when it was built without -cl-uniform-work-group-size ("Executing Kernels").
-            allows_non_uniform: !options.uniform_work_group_size,
+            allows_non_uniform: !options.uniform_work_group_size
+                && binary
+                    .modules
+                    .iter()
+                    .all(|words| work_groups_may_differ(words)),
+            modules: binary.modules.into_iter().map(Arc::new).collect(),
             has_arg_info: options.kernel_arg_info,
             tells_errors: options.debug_info,
             compiler: options.compiler,

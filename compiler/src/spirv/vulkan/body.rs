@@ -1,0 +1,449 @@
+//! Functions: each gets the variables of a kernel that it uses as parameters, and what a launch
+//! decides it asks for where it begins. The rest is copied, but for what OpenCL has otherwise.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use rspirv::spirv::{BuiltIn, MemoryAccess, MemorySemantics, Op, Scope, StorageClass};
+
+use super::super::decode::Result;
+use super::super::rules::Rule;
+use super::globals::{copy, copy_with};
+use super::glsl;
+use super::reflection::{LaunchNumber, Reflection};
+use super::resources::{Resources, Role};
+use super::source::{FunctionSource, IdUse, Source, SourceId, SourceInst, Variable};
+use super::writer::{Section, Writer, with};
+
+/// A function on its way out: parts of its first block apart, until all is known that goes there.
+pub(super) struct FunctionLowering<'l, 'a> {
+    pub source: &'l Source<'a>,
+    pub resources: &'l Resources<'a>,
+    pub writer: &'l mut Writer,
+    /// What stands for an id in this function.
+    pub map: HashMap<SourceId, SourceId>,
+    pub variables: Section,
+    pub prologue: Section,
+    pub body: Section,
+    pub place: u32,
+}
+
+/// Lowers the functions that kernels reach.
+pub(super) fn lower(
+    source: &Source<'_>,
+    reflection: &Reflection<'_>,
+    resources: &Resources<'_>,
+    writer: &mut Writer,
+) -> Result<()> {
+    let reached = reached(source, reflection);
+    for function in source.functions() {
+        if reached.contains(&function.id) {
+            let lowering = FunctionLowering::new(source, resources, writer);
+            lowering.function(function)?;
+        }
+    }
+    Ok(())
+}
+
+fn reached(source: &Source<'_>, reflection: &Reflection<'_>) -> HashSet<SourceId> {
+    let mut callees: HashMap<SourceId, Vec<SourceId>> = HashMap::new();
+    for function in source.functions() {
+        let of_function = callees.entry(function.id).or_default();
+        for inst in function.insts {
+            if inst.op() == Op::FunctionCall {
+                of_function.extend(inst.operands.first());
+            }
+        }
+    }
+    let mut work: Vec<SourceId> = reflection.kernels.iter().map(|k| k.function).collect();
+    let mut reached = HashSet::new();
+    while let Some(function) = work.pop() {
+        if reached.insert(function) {
+            work.extend(callees.get(&function).into_iter().flatten());
+        }
+    }
+    reached
+}
+
+/// What a resource is as a parameter of a function.
+pub(super) fn parameter_type(
+    writer: &mut Writer,
+    resources: &Resources<'_>,
+    variable: &Variable<'_>,
+) -> SourceId {
+    match resources.role(variable.id) {
+        Some(Role::Object) | None => variable.pointee,
+        Some(role) => writer.pointer(role.class(), variable.pointee),
+    }
+}
+
+impl<'l, 'a> FunctionLowering<'l, 'a> {
+    pub fn new(
+        source: &'l Source<'a>,
+        resources: &'l Resources<'a>,
+        writer: &'l mut Writer,
+    ) -> FunctionLowering<'l, 'a> {
+        FunctionLowering {
+            source,
+            resources,
+            writer,
+            map: HashMap::new(),
+            variables: Section::default(),
+            prologue: Section::default(),
+            body: Section::default(),
+            place: 0,
+        }
+    }
+
+    fn function(mut self, function: FunctionSource<'_>) -> Result<()> {
+        let Some((head, rest)) = function.insts.split_first() else {
+            return Ok(());
+        };
+        self.at(head);
+        let (Some(result), &[control, ty]) = (head.ty, head.operands) else {
+            return Err(self.source.error(head, "an operand is missing"));
+        };
+        let own: Vec<&SourceInst<'_>> = rest
+            .iter()
+            .take_while(|inst| inst.op() != Op::Label)
+            .collect();
+        let mut types = Vec::new();
+        for inst in &own {
+            if inst.op() == Op::FunctionParameter {
+                types.extend(inst.ty);
+            }
+        }
+        let mut params = Vec::new();
+        for variable in self.resources.needs(function.id) {
+            let ty = parameter_type(self.writer, self.resources, variable);
+            let id = self.writer.fresh();
+            self.map.insert(variable.id, id);
+            params.push((ty, id));
+            types.push(ty);
+        }
+        let ty = match params.is_empty() {
+            true => ty,
+            false => self.writer.function_type(result, &types),
+        };
+        let mut out = Section::default();
+        copy_with(&mut out, head, Some(result), &[control, ty]);
+        for inst in &own {
+            copy(&mut out, inst);
+        }
+        for (ty, id) in params {
+            out.inst(self.place, Op::FunctionParameter, &[ty, id]);
+        }
+        if let Some((label, rest)) = rest[own.len()..].split_first() {
+            copy(&mut out, label);
+            self.launch_values(rest)?;
+            for inst in rest {
+                self.at(inst);
+                self.instruction(inst)?;
+            }
+        }
+        self.finish(out);
+        Ok(())
+    }
+
+    /// Writes the function that `out` is the beginning of.
+    pub fn finish(self, mut out: Section) {
+        out.append(self.variables);
+        out.append(self.prologue);
+        out.append(self.body);
+        out.inst(self.place, Op::FunctionEnd, &[]);
+        self.writer.functions.append(out);
+    }
+
+    pub fn at(&mut self, inst: &SourceInst<'_>) {
+        self.place = inst.offset;
+        self.writer.place = inst.offset;
+    }
+
+    /// Emits an instruction with a result of its own.
+    pub fn emit(&mut self, op: Op, ty: SourceId, operands: &[u32]) -> SourceId {
+        let id = self.writer.fresh();
+        self.body.inst(self.place, op, &with(&[ty, id], operands));
+        id
+    }
+
+    /// A private variable of the function.
+    pub fn variable(&mut self, pointee: SourceId, init: Option<SourceId>) -> SourceId {
+        let ty = self.writer.pointer(StorageClass::Function, pointee);
+        let id = self.writer.fresh();
+        let mut operands = vec![ty, id, StorageClass::Function as u32];
+        operands.extend(init);
+        self.variables.inst(self.place, Op::Variable, &operands);
+        id
+    }
+
+    /// Asks for the launch's constants that instructions use, where the function begins.
+    pub fn launch_values(&mut self, insts: &[SourceInst<'_>]) -> Result<()> {
+        let mut used = Vec::new();
+        for inst in insts {
+            for (at, _) in self.source.id_operands(inst) {
+                used.push(inst.operands[at]);
+            }
+        }
+        self.launch_constants(used)
+    }
+
+    /// The same for constants, some of which may be of a launch.
+    pub fn launch_constants(&mut self, mut used: Vec<SourceId>) -> Result<()> {
+        let source = self.source;
+        let mut wanted: BTreeSet<usize> = BTreeSet::new();
+        while let Some(id) = used.pop() {
+            if !self.resources.is_launch(id) || self.map.contains_key(&id) {
+                continue;
+            }
+            if let Some(inst) = source.definition(id)
+                && wanted.insert(inst.number)
+            {
+                let uses = source.id_operands(inst);
+                used.extend(uses.iter().map(|&(at, _)| inst.operands[at]));
+            }
+        }
+        for number in wanted {
+            let inst = &source.insts[number];
+            let (Some(id), Some(ty)) = (inst.result, inst.ty) else {
+                continue;
+            };
+            self.at(inst);
+            let value = match self.resources.launch_numbers.get(&id) {
+                Some(&what) => self.launch_number(what),
+                None => {
+                    let operands = self.operands(inst);
+                    let (opcode, operands) = match (inst.op(), &operands[..]) {
+                        (Op::SpecConstantOp, [opcode, operands @ ..]) => (*opcode, operands),
+                        (_, operands) => (Op::CompositeConstruct as u32, operands),
+                    };
+                    let value = self.writer.fresh();
+                    let words = with(&[ty, value], operands);
+                    self.prologue.raw(self.place, opcode, &words);
+                    value
+                }
+            };
+            self.map.insert(id, value);
+        }
+        Ok(())
+    }
+
+    fn launch_number(&mut self, what: LaunchNumber) -> SourceId {
+        let (which, dimension) = match what {
+            LaunchNumber::LocalSize(dimension) => (BuiltIn::WorkgroupSize, Some(dimension)),
+            LaunchNumber::GlobalOffset(dimension) => (BuiltIn::GlobalOffset, Some(dimension)),
+            LaunchNumber::WorkDim => (BuiltIn::WorkDim, None),
+            LaunchNumber::SubgroupMaxSize => (BuiltIn::SubgroupMaxSize, None),
+        };
+        let lanes = if dimension.is_some() { 3 } else { 1 };
+        let mut address = self.writer.built_in(which, lanes);
+        let ty = self.writer.int(32);
+        if let Some(dimension) = dimension {
+            let pointer = self.writer.pointer(StorageClass::Input, ty);
+            let index = self.writer.u32(dimension);
+            let id = self.writer.fresh();
+            let words = [pointer, id, address, index];
+            self.prologue.inst(self.place, Op::AccessChain, &words);
+            address = id;
+        }
+        let id = self.writer.fresh();
+        self.prologue.inst(self.place, Op::Load, &[ty, id, address]);
+        id
+    }
+
+    /// What stands for an id here.
+    pub fn mapped(&self, id: SourceId) -> SourceId {
+        self.map.get(&id).copied().unwrap_or(id)
+    }
+
+    /// The operands as they are here.
+    fn operands(&mut self, inst: &SourceInst<'_>) -> Vec<u32> {
+        let mut operands = inst.operands.to_vec();
+        for (at, what) in self.source.id_operands(inst) {
+            operands[at] = match what {
+                IdUse::Value => self.mapped(operands[at]),
+                IdUse::Scope => self.scope(operands[at]),
+                IdUse::Semantics => self.semantics(operands[at]),
+            };
+        }
+        operands
+    }
+
+    /// Queues of a family are what a device is here.
+    fn scope(&mut self, id: SourceId) -> SourceId {
+        match self.source.constant(id) {
+            Some(scope) if scope == Scope::QueueFamily as u32 => {
+                self.writer.u32(Scope::Device as u32)
+            }
+            _ => self.mapped(id),
+        }
+    }
+
+    /// Memory of buffers is that of all work-groups. What is available and visible is so without
+    /// being asked for.
+    fn semantics(&mut self, id: SourceId) -> SourceId {
+        let Some(semantics) = self.source.constant(id).map(MemorySemantics::from_bits) else {
+            return self.mapped(id);
+        };
+        let Some(semantics) = semantics else {
+            return id;
+        };
+        let mut lowered = semantics;
+        lowered.remove(
+            MemorySemantics::UNIFORM_MEMORY
+                | MemorySemantics::OUTPUT_MEMORY
+                | MemorySemantics::MAKE_AVAILABLE
+                | MemorySemantics::MAKE_VISIBLE
+                | MemorySemantics::VOLATILE,
+        );
+        if semantics.contains(MemorySemantics::UNIFORM_MEMORY) {
+            lowered |= MemorySemantics::CROSS_WORKGROUP_MEMORY;
+        }
+        self.writer.u32(lowered.bits())
+    }
+
+    fn instruction(&mut self, inst: &SourceInst<'_>) -> Result<()> {
+        match inst.op() {
+            Op::Variable => self.own_variable(inst),
+            Op::ExtInst => return self.extended(inst),
+            Op::Load => return self.load(inst),
+            Op::Store => self.store(inst),
+            Op::FunctionCall => return self.call(inst),
+            Op::ArrayLength => {
+                let message = "the length of a buffer is not known: a kernel's argument is an \
+                               address, wherever in a buffer";
+                return Err(self
+                    .source
+                    .error(inst, message)
+                    .under(Rule::Vulkan("Vulkan Environment for SPIR-V")));
+            }
+            Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => {
+                let result = inst
+                    .result
+                    .and_then(|result| self.resources.class_of(result));
+                let pointee = inst.ty.and_then(|ty| self.pointee(ty));
+                let ty = match (result, pointee) {
+                    (Some(class), Some(pointee)) => Some(self.writer.pointer(class, pointee)),
+                    _ => inst.ty,
+                };
+                let operands = self.operands(inst);
+                copy_with(&mut self.body, inst, ty, &operands);
+            }
+            Op::ImageTexelPointer | Op::ImageSparseRead | Op::ImageGather => {
+                return Err(self.source.unsupported(inst));
+            }
+            _ => {
+                let operands = self.operands(inst);
+                copy_with(&mut self.body, inst, inst.ty, &operands);
+            }
+        }
+        Ok(())
+    }
+
+    fn pointee(&self, pointer: SourceId) -> Option<SourceId> {
+        let inst = self.source.definition(pointer)?;
+        match (inst.op(), inst.operands) {
+            (Op::TypePointer, &[_, pointee]) => Some(pointee),
+            _ => None,
+        }
+    }
+
+    /// A variable whose initializer a launch decides is stored to.
+    fn own_variable(&mut self, inst: &SourceInst<'_>) {
+        let of_launch = inst
+            .operands
+            .get(1)
+            .filter(|&&init| self.resources.is_launch(init));
+        match (of_launch, inst.result) {
+            (Some(&init), Some(id)) => {
+                copy_with(&mut self.variables, inst, inst.ty, &inst.operands[..1]);
+                let value = self.mapped(init);
+                self.prologue.inst(self.place, Op::Store, &[id, value]);
+            }
+            _ => copy(&mut self.variables, inst),
+        }
+    }
+
+    fn extended(&mut self, inst: &SourceInst<'_>) -> Result<()> {
+        let set = inst
+            .operands
+            .first()
+            .and_then(|set| self.source.sets.get(set));
+        match set.map(String::as_str) {
+            Some("GLSL.std.450") => {
+                let operands = self.operands(inst);
+                glsl::lower(self, inst, &operands)
+            }
+            _ => {
+                copy(&mut self.body, inst);
+                Ok(())
+            }
+        }
+    }
+
+    /// The memory operands of an access to a vector of an explicit layout, which may be aligned no
+    /// more than its components.
+    fn aligned(&self, pointer: SourceId, ty: Option<SourceId>, operands: &[u32]) -> Vec<u32> {
+        let of_block = |class: u32| {
+            [
+                StorageClass::StorageBuffer,
+                StorageClass::Uniform,
+                StorageClass::PushConstant,
+                StorageClass::PhysicalStorageBuffer,
+            ]
+            .iter()
+            .any(|&of_block| of_block as u32 == class)
+        };
+        let class = self
+            .source
+            .type_of(pointer)
+            .and_then(|ty| self.source.definition(ty)?.operands.first().copied());
+        let numbers = ty.and_then(|ty| self.source.numbers(ty));
+        match (numbers, operands) {
+            (Some(numbers), _) if numbers.lanes == 1 || !class.is_some_and(of_block) => {
+                operands.to_vec()
+            }
+            (Some(numbers), []) => {
+                vec![MemoryAccess::ALIGNED.bits(), numbers.bits / 8]
+            }
+            (Some(numbers), [mask, rest @ ..]) if mask & MemoryAccess::ALIGNED.bits() == 0 => {
+                let mask = mask | MemoryAccess::ALIGNED.bits();
+                with(&[mask, numbers.bits / 8], rest)
+            }
+            _ => operands.to_vec(),
+        }
+    }
+
+    fn load(&mut self, inst: &SourceInst<'_>) -> Result<()> {
+        let pointer = inst.operands[0];
+        let address = self.mapped(pointer);
+        if self.resources.role(pointer) == Some(Role::Object) {
+            copy_as(&mut self.body, inst, Op::CopyObject, &[address]);
+            return Ok(());
+        }
+        let access = self.aligned(pointer, inst.ty, &inst.operands[1..]);
+        copy_with(&mut self.body, inst, inst.ty, &with(&[address], &access));
+        Ok(())
+    }
+
+    fn store(&mut self, inst: &SourceInst<'_>) {
+        let (pointer, value) = (inst.operands[0], inst.operands[1]);
+        let ty = self.source.type_of(value);
+        let access = self.aligned(pointer, ty, &inst.operands[2..]);
+        let first = [self.mapped(pointer), self.mapped(value)];
+        copy_with(&mut self.body, inst, None, &with(&first, &access));
+    }
+
+    fn call(&mut self, inst: &SourceInst<'_>) -> Result<()> {
+        let mut operands = self.operands(inst);
+        for variable in self.resources.needs(inst.operands[0]) {
+            operands.push(self.mapped(variable.id));
+        }
+        copy_with(&mut self.body, inst, inst.ty, &operands);
+        Ok(())
+    }
+}
+
+/// An instruction's result by another instruction.
+pub(super) fn copy_as(section: &mut Section, inst: &SourceInst<'_>, op: Op, operands: &[u32]) {
+    let first: Vec<u32> = inst.ty.into_iter().chain(inst.result).collect();
+    section.inst(inst.offset, op, &with(&first, operands));
+}
