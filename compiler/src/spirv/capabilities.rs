@@ -46,6 +46,8 @@ use Support::{Full, Parts, Refused};
 
 /// Decorations and modes that ask for a shape of circuit, and do not change what a kernel computes.
 const FPGA: Support = Full;
+/// Of Vulkan's environment, whose modules become OpenCL's as far as `vulkan/` says.
+const LOWERED: Support = Parts("what has no counterpart in OpenCL");
 const FPGA_ONLY: &str = "it drives hardware that this device does not have";
 
 const CAPABILITIES: &[(Capability, Support)] = &[
@@ -107,20 +109,20 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::AtomicFloat32MinMaxEXT, Full),
     (Capability::AtomicFloat64MinMaxEXT, Full),
     // Of Vulkan's environment: what these bring is in shaders, which are lowered (`vulkan/`).
-    (Capability::VariablePointers, Full),
-    (Capability::VariablePointersStorageBuffer, Full),
-    (Capability::PhysicalStorageBufferAddresses, Full),
-    (Capability::VulkanMemoryModel, Full),
-    (Capability::VulkanMemoryModelDeviceScope, Full),
-    (Capability::StorageBuffer8BitAccess, Full),
-    (Capability::UniformAndStorageBuffer8BitAccess, Full),
-    (Capability::StoragePushConstant8, Full),
-    (Capability::StorageBuffer16BitAccess, Full),
-    (Capability::UniformAndStorageBuffer16BitAccess, Full),
-    (Capability::StoragePushConstant16, Full),
-    (Capability::ImageQuery, Full),
-    (Capability::StorageImageReadWithoutFormat, Full),
-    (Capability::StorageImageWriteWithoutFormat, Full),
+    (Capability::VariablePointers, LOWERED),
+    (Capability::VariablePointersStorageBuffer, LOWERED),
+    (Capability::PhysicalStorageBufferAddresses, LOWERED),
+    (Capability::VulkanMemoryModel, LOWERED),
+    (Capability::VulkanMemoryModelDeviceScope, LOWERED),
+    (Capability::StorageBuffer8BitAccess, LOWERED),
+    (Capability::UniformAndStorageBuffer8BitAccess, LOWERED),
+    (Capability::StoragePushConstant8, LOWERED),
+    (Capability::StorageBuffer16BitAccess, LOWERED),
+    (Capability::UniformAndStorageBuffer16BitAccess, LOWERED),
+    (Capability::StoragePushConstant16, LOWERED),
+    (Capability::ImageQuery, LOWERED),
+    (Capability::StorageImageReadWithoutFormat, LOWERED),
+    (Capability::StorageImageWriteWithoutFormat, LOWERED),
     // Modes of these are accepted where they ask for what is done anyway.
     (Capability::DenormPreserve, Full),
     (Capability::DenormFlushToZero, Full),
@@ -315,12 +317,12 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_KHR_poison_freeze", Full),
     // Addresses are values here anyway.
     ("SPV_KHR_variable_pointers", Full),
-    ("SPV_KHR_storage_buffer_storage_class", Full),
-    ("SPV_KHR_8bit_storage", Full),
-    ("SPV_KHR_16bit_storage", Full),
-    ("SPV_KHR_vulkan_memory_model", Full),
-    ("SPV_KHR_physical_storage_buffer", Full),
-    ("SPV_EXT_physical_storage_buffer", Full),
+    ("SPV_KHR_storage_buffer_storage_class", LOWERED),
+    ("SPV_KHR_8bit_storage", LOWERED),
+    ("SPV_KHR_16bit_storage", LOWERED),
+    ("SPV_KHR_vulkan_memory_model", LOWERED),
+    ("SPV_KHR_physical_storage_buffer", LOWERED),
+    ("SPV_EXT_physical_storage_buffer", LOWERED),
     ("SPV_KHR_subgroup_rotate", Full),
     ("SPV_KHR_uniform_group_instructions", Full),
     ("SPV_KHR_shader_ballot", Full),
