@@ -203,7 +203,7 @@ fn values_come_in_uniform_buffers_and_push_constants() {
             .enqueue_nd_range(&kernel, 1, Some(&[offset]), Some(&[4]), Some(&[4]), &[])
             .unwrap();
         // A private variable is 2 by then. Another has a table, and the module data.
-        let parts = [100 / -2 + 1, -3 / -2 + 2, 3, 1 / -2 + 4];
+        let parts = [100 / -2 + 1, -3 / -2 + 2, 3, 4];
         let expected = parts.map(|part: i32| (2 * (part + 50 + offset as i32)) as u32);
         assert_eq!(words(&queue, &out), expected, "from {offset}");
     }
