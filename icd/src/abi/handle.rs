@@ -23,7 +23,7 @@ use opencl_sys::cl_uint;
 use parking_lot::{Mutex, RwLock};
 
 use super::error::{CLResult, ClError};
-use super::pointers::RawHandle;
+use super::pointers::{List, RawHandle};
 
 /// A kind of object that applications hold handles of.
 pub trait Object: Sized + Send + Sync + 'static {
@@ -39,7 +39,7 @@ pub trait Object: Sized + Send + Sync + 'static {
     }
 
     /// The objects behind `raws`, or the error of the first that is not valid.
-    fn from_raws(raws: &[RawHandle]) -> CLResult<Vec<Ref<Self>>> {
+    fn from_raws(raws: &[RawHandle]) -> CLResult<List<Ref<Self>>> {
         raws.iter().map(|&raw| Self::from_raw(raw)).collect()
     }
 

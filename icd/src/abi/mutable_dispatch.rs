@@ -147,7 +147,7 @@ impl DispatchConfig {
             // launch has dimensions.
             let list: InList<usize> =
                 unsafe { InList::from_c_array(pointer, launch.work_dim as usize) };
-            *size = list.get()?.map(Sizes::from_vec);
+            *size = list.get()?.as_deref().map(Sizes::from_slice);
         }
         Ok(sizes)
     }

@@ -16,7 +16,13 @@ use opencl_sys::{
     cl_name_version,
 };
 
+use smallvec::SmallVec;
+
 use super::error::{CLResult, ClError};
+
+/// Copies of what a list has. Most are short, and an allocation takes longer than what is done with
+/// them.
+pub type List<T> = SmallVec<[T; 4]>;
 
 /// Conversion of one C argument.
 pub trait FromC<Raw> {
@@ -203,11 +209,11 @@ impl<T: Copy> InList<T> {
     ///
     /// Errors: `CL_INVALID_VALUE` if there are not as many addresses, `CL_OUT_OF_HOST_MEMORY`
     /// without memory for a copy.
-    pub fn get(self) -> CLResult<Option<Vec<T>>> {
+    pub fn get(self) -> CLResult<Option<List<T>>> {
         if self.is_null() {
             return Ok(None);
         }
-        let mut values = Vec::new();
+        let mut values = List::new();
         self.append_to(&mut values)?;
         Ok(Some(values))
     }
@@ -215,7 +221,7 @@ impl<T: Copy> InList<T> {
     /// Appends the elements, which are there.
     ///
     /// Errors: as [`InList::get`].
-    fn append_to(self, values: &mut Vec<T>) -> CLResult<()> {
+    fn append_to(self, values: &mut List<T>) -> CLResult<()> {
         // Addresses of a process are in the lower half of the address space.
         let end = self
             .count
@@ -251,7 +257,7 @@ impl InList<u8> {
     }
 
     /// The values that the bytes are, or nothing for null. Errors: as [`InList::get`].
-    pub fn values<T: Pod>(self) -> CLResult<Option<Vec<T>>> {
+    pub fn values<T: Pod>(self) -> CLResult<Option<List<T>>> {
         let values = InList {
             first: self.first.cast::<T>(),
             count: self.count / size_of::<T>(),
@@ -314,7 +320,7 @@ impl InList<*const c_char> {
     /// the strings is null.
     ///
     /// Errors: as [`InList::get`].
-    pub fn strings(self, lengths: InList<usize>) -> CLResult<Option<Vec<Vec<u8>>>> {
+    pub fn strings(self, lengths: InList<usize>) -> CLResult<Option<Vec<List<u8>>>> {
         let Some(strings) = self.sized(lengths)? else {
             return Ok(None);
         };
@@ -332,13 +338,13 @@ impl InList<*const c_char> {
         let size = strings
             .iter()
             .try_fold(0_usize, |size, string| size.checked_add(string.count));
-        let mut text = Vec::new();
+        let mut text = List::new();
         text.try_reserve_exact(size.ok_or(ClError::INVALID_VALUE)?)
             .map_err(|_| ClError::OUT_OF_HOST_MEMORY)?;
         for string in strings {
             string.append_to(&mut text)?;
         }
-        Ok(Some(text))
+        Ok(Some(text.into_vec()))
     }
 }
 
@@ -346,7 +352,7 @@ impl InList<*const u8> {
     /// Strings of as many bytes as `lengths` says; an entry is nothing where its pointer is null.
     ///
     /// Errors: as [`InList::get`].
-    pub fn blobs(self, lengths: InList<usize>) -> CLResult<Option<Vec<Option<Vec<u8>>>>> {
+    pub fn blobs(self, lengths: InList<usize>) -> CLResult<Option<Vec<Option<List<u8>>>>> {
         let (Some(pointers), Some(lengths)) = (self.get()?, lengths.get()?) else {
             return Ok(None);
         };

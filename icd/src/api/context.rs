@@ -105,7 +105,7 @@ pub fn create(
     check_notify(notify, user_data)?;
     // > CL_INVALID_DEVICE if any device in devices is not a valid device.
     let devices = Device::from_raws(&raws)?;
-    finish(list, devices, notify, user_data)
+    finish(list, devices.into_vec(), notify, user_data)
 }
 
 /// `clCreateContextFromType`

@@ -11,7 +11,7 @@ use crate::abi::callback::{self, EventNotify};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::InfoWriter;
-use crate::abi::pointers::{InList, RawHandle, UserData};
+use crate::abi::pointers::{InList, List, RawHandle, UserData};
 
 /// `cl_event`
 pub struct Event {
@@ -59,7 +59,7 @@ pub fn wait(list: InList<RawHandle>) -> CLResult<()> {
             .all(|event| Arc::ptr_eq(&event.context, &events[0].context)),
         ClError::INVALID_CONTEXT,
     )?;
-    let runtime: Vec<_> = events.iter().map(|event| event.runtime.clone()).collect();
+    let runtime: List<_> = events.iter().map(|event| event.runtime.clone()).collect();
     // > CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events
     // > in event_list is a negative integer value.
     brolga_runtime::wait_for_events(&runtime)

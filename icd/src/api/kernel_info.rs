@@ -11,7 +11,7 @@ use super::queue::Queue;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
 use crate::abi::info::InfoWriter;
-use crate::abi::pointers::{InList, OutList, RawHandle};
+use crate::abi::pointers::{InList, List, OutList, RawHandle};
 
 /// `clGetKernelInfo`
 pub fn get_info(kernel: RawHandle, name: cl_kernel_info, writer: InfoWriter) -> CLResult<()> {
@@ -198,7 +198,7 @@ pub fn get_sub_group_info(
 }
 
 /// The work-group size in `input_value`: one to three sizes.
-fn local_size(input: InList<u8>) -> CLResult<Vec<usize>> {
+fn local_size(input: InList<u8>) -> CLResult<List<usize>> {
     // > CL_INVALID_VALUE if the size in bytes specified by input_value_size is not valid or if
     // > input_value is NULL.
     let word = size_of::<usize>();

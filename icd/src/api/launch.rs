@@ -12,11 +12,11 @@ use super::wait::EventArguments;
 use crate::abi::callback::{self, NativeKernel};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Object;
-use crate::abi::pointers::{InList, RawHandle};
+use crate::abi::pointers::{InList, List, RawHandle};
 
 /// The sizes of a launch, or nothing for null.
 fn sizes(list: InList<usize>) -> CLResult<Option<Sizes>> {
-    Ok(list.get()?.map(Sizes::from_vec))
+    Ok(list.get()?.as_deref().map(Sizes::from_slice))
 }
 
 /// A launch of `kernel`. Arguments and sizes are checked by the runtime, but for how many sizes
@@ -103,7 +103,7 @@ pub fn native_kernel(
     let objects = mems.iter().map(|mem| Ok(mem.buffer()?.memory().clone()));
     let objects = objects.collect::<CLResult<Vec<_>>>()?;
     let places = args_mem_loc.get()?.unwrap_or_default();
-    let mut block = args.get()?;
+    let mut block = args.get()?.map(List::into_vec);
     for (memory, place) in objects.iter().zip(places) {
         let block = block.as_mut().ok_or(ClError::INVALID_VALUE)?;
         // A place is the address within args where the buffer's own address belongs.

@@ -124,7 +124,8 @@ pub fn create_with_binary(
     let blobs = binaries.blobs(lengths)?.ok_or(ClError::INVALID_VALUE)?;
     let usable: Option<Vec<Vec<u8>>> = blobs
         .iter()
-        .map(|blob| blob.clone().filter(|bytes| !bytes.is_empty()))
+        .map(|blob| blob.as_ref().filter(|bytes| !bytes.is_empty()))
+        .map(|bytes| bytes.map(|bytes| bytes.to_vec()))
         .collect();
     let Some(usable) = usable else {
         let statuses: Vec<cl_int> = blobs

@@ -70,7 +70,7 @@ impl RecordingArguments {
             self.list.is_null_if_empty(),
             ClError::INVALID_SYNC_POINT_WAIT_LIST,
         )?;
-        let wait = self.list.get()?.unwrap_or_default();
+        let wait = self.list.get()?.unwrap_or_default().into_vec();
         buffer.runtime.check_sync_points(&wait)?;
         let queue = self.queue(buffer)?;
         Ok(RecordingSite { queue, wait })

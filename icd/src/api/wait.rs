@@ -10,7 +10,7 @@ use super::event::Event;
 use super::queue::Queue;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref};
-use crate::abi::pointers::{InList, OutPtr, RawHandle};
+use crate::abi::pointers::{InList, List, OutPtr, RawHandle};
 
 /// `command_queue`, and the arguments of [`EventArguments`].
 #[derive(Clone, Copy)]
@@ -52,7 +52,7 @@ impl EventArguments {
     }
 
     /// The events to wait for. Their context is checked by the runtime.
-    pub fn wait_list(&self) -> CLResult<Vec<Arc<RuntimeEvent>>> {
+    pub fn wait_list(&self) -> CLResult<List<Arc<RuntimeEvent>>> {
         // > CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0,
         // > or event_wait_list is not NULL and num_events_in_wait_list is 0, or if event objects in
         // > event_wait_list are not valid events.

@@ -231,3 +231,10 @@ fn sub_devices() {
 fn terminate_context() {
     support::c_program("terminate_context.c");
 }
+
+/// A program that a tool translates sees another auxiliary vector than the kernel's: no vDSO, and
+/// fewer instruction sets.
+#[test]
+fn under_valgrind() {
+    support::c_program_under("valgrind", &["--quiet", "--tool=none"], "enqueue.c");
+}

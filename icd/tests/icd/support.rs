@@ -140,6 +140,31 @@ pub fn c_program(name: &str) {
     }
 }
 
+/// Compiles one of `tests/c` and has another program run it, and demands success.
+pub fn c_program_under(runner: &str, options: &[&str], name: &str) {
+    if !can_compile_c() {
+        return;
+    }
+    if Command::new(runner).arg("--version").output().is_err() {
+        return skip(runner);
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/c")
+        .join(name);
+    let folder = TempDir::new().expect("a temporary folder can be made");
+    let program = compile(&source, folder.path(), Link::Direct);
+    let options = options.iter().map(OsStr::new);
+    let arguments = [program.as_os_str(), OsStr::new("direct")];
+    let arguments: Vec<&OsStr> = options.chain(arguments).collect();
+    let output = run(Path::new(runner), &arguments);
+    assert!(
+        output.status.success(),
+        "{runner} {name}: {}\n{}",
+        output.status,
+        text(&output)
+    );
+}
+
 /// Compiles and runs one of `tests/c` with an argument and some environment variables, of which
 /// empty ones are not set, and demands success.
 pub fn c_program_with(name: &str, argument: &str, variables: &[(&str, &str)]) {

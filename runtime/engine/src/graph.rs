@@ -33,7 +33,7 @@ use crate::schedule::{Edges, Schedule};
 use crate::system::clock::timestamp;
 use crate::system::nodes;
 use crate::tree::Tree;
-use crate::work::{Runner, TraceInfo, Work};
+use crate::work::{Attempt, Runner, TraceInfo, Work};
 
 /// What a node does.
 pub type NodeWork = Arc<dyn Work<Event>>;
@@ -153,7 +153,9 @@ impl Job for GraphRun {
 
     fn run_instant(&self) {}
 
-    fn discard(&self) {}
+    fn take_unused(&self) -> Option<Attempt> {
+        None
+    }
 
     fn prepare(&self, _: &Pool<Event>) {}
 

@@ -11,7 +11,7 @@ use crate::pool::{Pool, Push};
 use crate::system::clock::timestamp;
 use crate::system::nodes;
 use crate::tree::Tree;
-use crate::work::{Runner, TraceInfo, Work};
+use crate::work::{Attempt, Runner, TraceInfo, Work};
 
 /// Commands that take less than this many nanoseconds are left to the thread that waits for them:
 /// waking another thread costs about as much.
@@ -57,8 +57,8 @@ impl<W: Work<Event> + 'static> Job for Single<W> {
         let _ = self.work.run(None, 0..1);
     }
 
-    fn discard(&self) {
-        self.work.discard();
+    fn take_unused(&self) -> Option<Attempt> {
+        self.work.take_unused()
     }
 
     fn prepare(&self, pool: &Pool<Event>) {

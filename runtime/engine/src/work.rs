@@ -79,8 +79,10 @@ pub trait Work<E: ?Sized>: Send + Sync {
         false
     }
 
-    /// Drops what was to run once and never did, and so what it keeps alive.
-    fn discard(&self) {}
+    /// What was to run once and never did, and is to be dropped with what it keeps alive.
+    fn take_unused(&self) -> Option<Attempt> {
+        None
+    }
 
     /// The tree that a command by it is the root of, if it may enqueue others.
     fn tree(&self) -> Option<&Arc<Tree<E>>> {
@@ -153,9 +155,8 @@ impl<E: ?Sized> Work<E> for Once {
         attempt.map_or(Ok(()), |attempt| attempt())
     }
 
-    fn discard(&self) {
-        let attempt = self.attempt.lock().take();
-        drop(attempt);
+    fn take_unused(&self) -> Option<Attempt> {
+        self.attempt.lock().take()
     }
 
     fn trace_info(&self) -> TraceInfo<'_> {
@@ -226,8 +227,8 @@ impl<E: ?Sized, W: Work<E>> Work<E> for Option<W> {
         self.as_ref().is_some_and(|work| work.leave())
     }
 
-    fn discard(&self) {
-        self.iter().for_each(|work| work.discard());
+    fn take_unused(&self) -> Option<Attempt> {
+        self.as_ref()?.take_unused()
     }
 
     fn tree(&self) -> Option<&Arc<Tree<E>>> {

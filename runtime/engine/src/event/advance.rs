@@ -243,17 +243,17 @@ impl Event {
     fn make_final(self: &Arc<Self>, status: i32) -> Dependents<Event> {
         // What the command kept alive goes first, so that a waiter finds destructor callbacks
         // called.
-        let before = callbacks::last_of_this_thread();
         let retained = self
             .progress
             .with_links(|links| std::mem::take(&mut links.retained));
-        callbacks::executing(|| {
-            drop(retained);
-            self.job.discard();
-        });
-        let last = callbacks::last_of_this_thread();
-        if last != before {
-            self.note_due(last);
+        let unused = self.job.take_unused();
+        if retained.is_some() || unused.is_some() {
+            let before = callbacks::last_of_this_thread();
+            callbacks::executing(|| drop((retained, unused)));
+            let last = callbacks::last_of_this_thread();
+            if last != before {
+                self.note_due(last);
+            }
         }
         if status < 0 {
             // Perhaps some thread has reported the failure to the context.

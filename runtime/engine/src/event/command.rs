@@ -50,7 +50,7 @@ use crate::sync::Ordering::{AcqRel, Acquire, Relaxed};
 use crate::sync::{AtomicI32, AtomicU32};
 use crate::system::clock::timestamp;
 use crate::tree::{ParentLink, Tree};
-use crate::work::{Resource, RetainedResources, TraceInfo};
+use crate::work::{Attempt, Resource, RetainedResources, TraceInfo};
 
 /// A command together with the event that stands for it.
 pub type Event = Command<dyn Job>;
@@ -66,8 +66,8 @@ pub trait Job: Send + Sync + 'static {
     /// Does what an instant command does.
     fn run_instant(&self);
 
-    /// Drops what the command keeps alive and will not use again.
-    fn discard(&self);
+    /// What the command was to run once and never did.
+    fn take_unused(&self) -> Option<Attempt>;
 
     /// The dependencies are done: threads of the pool may come.
     fn prepare(&self, pool: &Pool<Event>);

@@ -8,7 +8,7 @@ use opencl_sys::*;
 use super::command::{Event, Job, Owner};
 use crate::pool::{Pool, Push};
 use crate::tree::Tree;
-use crate::work::{RetainedResources, TraceInfo};
+use crate::work::{Attempt, RetainedResources, TraceInfo};
 
 /// What an event has to do that stands for no work.
 struct Placeholder;
@@ -20,7 +20,9 @@ impl Job for Placeholder {
 
     fn run_instant(&self) {}
 
-    fn discard(&self) {}
+    fn take_unused(&self) -> Option<Attempt> {
+        None
+    }
 
     fn prepare(&self, _: &Pool<Event>) {}
 
