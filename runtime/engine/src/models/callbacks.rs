@@ -179,3 +179,103 @@ fn a_callback_that_waits_lets_another_thread_call() {
         callbacks.stop();
     });
 }
+
+/// A callback that is alone with what another one of these counts.
+fn alone(busy: &Arc<AtomicU32>, then: &Arc<Gate>) -> Callback {
+    let (busy, then) = (Arc::clone(busy), Arc::clone(then));
+    Box::new(move || {
+        assert_eq!(busy.fetch_add(1, SeqCst), 0);
+        thread::yield_now();
+        busy.fetch_sub(1, SeqCst);
+        then.open();
+    })
+}
+
+/// A thread that comes back from a callback in which it has waited calls no others beside the one
+/// that has taken its place.
+#[test]
+fn callbacks_are_called_one_at_a_time() {
+    in_every_order(1, || {
+        let callbacks = Callbacks::new();
+        let called = Gate::new();
+        let (all, wait) = (Arc::clone(&callbacks), Arc::clone(&called));
+        callbacks.push(Box::new(move || {
+            all.about_to_wait();
+            wait.wait();
+        }));
+        callbacks.push(opening(&called));
+        let busy = Arc::new(AtomicU32::new(0));
+        let ends = [Gate::new(), Gate::new()];
+        for end in &ends {
+            callbacks.push(alone(&busy, end));
+        }
+        ends.iter().for_each(|end| end.wait());
+        callbacks.stop();
+    });
+}
+
+/// Of two threads that come back from callbacks in which they have waited one takes over the next
+/// time.
+#[test]
+fn a_spare_thread_takes_over_whichever_there_were() {
+    in_every_order(0, || {
+        let callbacks = Callbacks::new();
+        let push_waiting = |called: &Arc<Gate>, ended: &Arc<Gate>| {
+            let (all, wait, end) = (
+                Arc::clone(&callbacks),
+                Arc::clone(called),
+                Arc::clone(ended),
+            );
+            callbacks.push(Box::new(move || {
+                all.about_to_wait();
+                wait.wait();
+                end.open();
+            }));
+        };
+        let (called, ended) = (Gate::new(), [Gate::new(), Gate::new()]);
+        ended.iter().for_each(|ended| push_waiting(&called, ended));
+        callbacks.push(opening(&called));
+        ended.iter().for_each(|ended| ended.wait());
+        let (called, ended) = (Gate::new(), Gate::new());
+        push_waiting(&called, &ended);
+        callbacks.push(opening(&called));
+        ended.wait();
+        callbacks.stop();
+    });
+}
+
+/// A wait ends when the callback has, not when one before it has.
+#[test]
+fn a_wait_for_a_callback_ends_with_it() {
+    in_every_order(2, || {
+        let callbacks = started();
+        let calls = Arc::new(AtomicU32::new(0));
+        let last = [(); 2].map(|()| {
+            let calls = Arc::clone(&calls);
+            callbacks.push(Box::new(move || {
+                calls.fetch_add(1, SeqCst);
+            }))
+        });
+        callbacks.wait_run(last[1]);
+        assert_eq!(calls.load(SeqCst), 2);
+        callbacks.stop();
+    });
+}
+
+/// No thread is asked that is not there, and none that has something to call.
+#[test]
+fn a_thread_that_has_something_to_call_is_not_asked() {
+    in_every_order(2, || {
+        let callbacks = Callbacks::new();
+        let ran = Gate::new();
+        let open = Arc::clone(&ran);
+        ask(&callbacks, move || open.open(), || ());
+        ran.wait();
+        let ran = Gate::new();
+        callbacks.push(waiting(&ran));
+        let open = Arc::clone(&ran);
+        ask(&callbacks, move || open.open(), || ());
+        ran.wait();
+        callbacks.stop();
+    });
+}

@@ -240,6 +240,28 @@ fn a_command_with_a_callback_is_run_and_its_callback_called() {
     });
 }
 
+/// A command that was to be short, and that the thread that calls may have been asked to run, waits
+/// for another that has a callback, too.
+#[test]
+fn a_command_with_a_callback_does_not_hold_up_another() {
+    in_every_order(1, || {
+        let process = Process::with_workers(2);
+        process.start_calling();
+        let queue = process.queue(&process.pool);
+        let gate = Gate::new();
+        let first = process.command(&queue, Some(Arc::clone(&gate)));
+        let second = process.command(&queue, None);
+        for event in [&first, &second] {
+            event.release(Push::Defer);
+            event.on_status(CL_COMPLETE, Box::new(|_| ())).unwrap();
+        }
+        sleep_until_done(&second);
+        gate.open();
+        sleep_until_done(&first);
+        process.end(2);
+    });
+}
+
 /// A command that was to be short waits for a callback. Whichever thread runs it, another calls.
 #[test]
 fn a_command_does_not_hold_up_callbacks() {
