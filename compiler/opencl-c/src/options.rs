@@ -100,7 +100,11 @@ pub struct Device {
 /// Extensions that change what a source may say.
 pub const EXTENSIONS: &[&str] = &[
     "cl_ext_float_atomics",
+    "cl_intel_bfloat16_conversions",
     "cl_intel_required_subgroup_size",
+    "cl_intel_split_work_group_barrier",
+    "cl_intel_subgroup_buffer_prefetch",
+    "cl_intel_subgroup_local_block_io",
     "cl_intel_subgroups",
     "cl_intel_subgroups_char",
     "cl_intel_subgroups_long",

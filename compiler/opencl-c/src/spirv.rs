@@ -52,6 +52,10 @@ pub mod op {
     pub const CONSTANT_SAMPLER: u16 = 45;
     pub const CONSTANT_TRUE: u16 = 41;
     pub const CONTROL_BARRIER: u16 = 224;
+    pub const CONTROL_BARRIER_ARRIVE_INTEL: u16 = 6142;
+    pub const CONTROL_BARRIER_WAIT_INTEL: u16 = 6143;
+    pub const CONVERT_BF16_TO_F_INTEL: u16 = 6117;
+    pub const CONVERT_F_TO_BF16_INTEL: u16 = 6116;
     pub const CONVERT_F_TO_S: u16 = 110;
     pub const CONVERT_F_TO_U: u16 = 109;
     pub const CONVERT_PTR_TO_U: u16 = 117;
@@ -218,6 +222,7 @@ pub mod op {
     pub const SPEC_CONSTANT_OP: u16 = 52;
     pub const STORE: u16 = 62;
     pub const STRING: u16 = 7;
+    pub const SUBGROUP_BLOCK_PREFETCH_INTEL: u16 = 6221;
     pub const SUBGROUP_BLOCK_READ_INTEL: u16 = 5575;
     pub const SUBGROUP_BLOCK_WRITE_INTEL: u16 = 5576;
     pub const SUBGROUP_IMAGE_BLOCK_READ_INTEL: u16 = 5577;
@@ -481,6 +486,7 @@ pub mod capability {
     pub const ATOMIC_FLOAT32_MIN_MAX_EXT: u32 = 5612;
     pub const ATOMIC_FLOAT64_ADD_EXT: u32 = 6034;
     pub const ATOMIC_FLOAT64_MIN_MAX_EXT: u32 = 5613;
+    pub const BFLOAT16_CONVERSION_INTEL: u32 = 6115;
     pub const BIT_INSTRUCTIONS: u32 = 6025;
     pub const DEVICE_ENQUEUE: u32 = 19;
     pub const DOT_PRODUCT: u32 = 6019;
@@ -518,7 +524,9 @@ pub mod capability {
     pub const SAMPLED1D: u32 = 43;
     pub const SAMPLED_BUFFER: u32 = 46;
     pub const SHADER_CLOCK_KHR: u32 = 5055;
+    pub const SPLIT_BARRIER_INTEL: u32 = 6141;
     pub const SUBGROUP_BUFFER_BLOCK_IO_INTEL: u32 = 5569;
+    pub const SUBGROUP_BUFFER_PREFETCH_INTEL: u32 = 6220;
     pub const SUBGROUP_DISPATCH: u32 = 58;
     pub const SUBGROUP_IMAGE_BLOCK_IO_INTEL: u32 = 5570;
     pub const SUBGROUP_SHUFFLE_INTEL: u32 = 5568;

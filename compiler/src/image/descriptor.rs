@@ -63,6 +63,8 @@ named! {
         /// The low half, which is all there is if the image is smaller than 2 GiB.
         RowPitch = "row_pitch",
         SlicePitch = "slice_pitch",
+        /// Bytes.
+        TexelSize = "texel_size",
     }
 }
 
@@ -88,6 +90,7 @@ impl Field {
             Field::Data => offset_of!(Descriptor, data),
             Field::RowPitch => offset_of!(Descriptor, row_pitch),
             Field::SlicePitch => offset_of!(Descriptor, slice_pitch),
+            Field::TexelSize => offset_of!(Descriptor, texel_size),
         }
     }
 }
@@ -230,6 +233,7 @@ impl Descriptor {
             Field::Data => self.data,
             Field::RowPitch => (self.row_pitch as u32).into(),
             Field::SlicePitch => (self.slice_pitch as u32).into(),
+            Field::TexelSize => self.texel_size.into(),
         }
     }
 

@@ -95,6 +95,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::SubgroupVoteKHR, Full),
     (Capability::SubgroupShuffleINTEL, Full),
     (Capability::SubgroupBufferBlockIOINTEL, Full),
+    (Capability::SubgroupImageBlockIOINTEL, Full),
     (Capability::ShaderClockKHR, Full),
     (Capability::ExpectAssumeKHR, Full),
     (Capability::BitInstructions, Full),
@@ -259,12 +260,8 @@ const CAPABILITIES: &[(Capability, Support)] = &[
         ),
     ),
     (
-        Capability::SubgroupImageBlockIOINTEL,
-        Refused("sub-groups read and write buffers in blocks, not images"),
-    ),
-    (
         Capability::SubgroupImageMediaBlockIOINTEL,
-        Refused("sub-groups read and write buffers in blocks, not images"),
+        Refused("sub-groups read and write blocks of images row by row only"),
     ),
     (
         Capability::Subgroup2DBlockIOINTEL,

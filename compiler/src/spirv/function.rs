@@ -272,6 +272,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
             op if self.pipe(op, inst)? => Ok(()),
             op if self.device_enqueue(op, inst)? => Ok(()),
             op if self.image(op, inst)? => Ok(()),
+            op if self.image_block(op, inst)? => Ok(()),
             op if self.named_barrier(op, inst)? => Ok(()),
             op if self.extension(op, inst)? => Ok(()),
             op if op.is_type() || op.is_constant() => Err(self

@@ -66,7 +66,7 @@ impl FunctionTranslator<'_, '_> {
     }
 
     /// An operand that is an image.
-    fn image_operand(&mut self, inst: &Inst<'_>, id: Id) -> Result<(ImageType, Value)> {
+    pub(super) fn image_operand(&mut self, inst: &Inst<'_>, id: Id) -> Result<(ImageType, Value)> {
         let ty = self.unit.type_of(inst, id)?;
         let Kind::Image(image) = self.unit.type_of_id(inst, ty)?.kind else {
             return Err(self.not_a(inst, id, "an image"));
@@ -366,7 +366,7 @@ impl FunctionTranslator<'_, '_> {
 
 impl Body {
     /// A field of an image's descriptor, in the width of a result's components.
-    fn query(&mut self, address: Value, field: Field, ty: Type) -> Value {
+    pub(super) fn query(&mut self, address: Value, field: Field, ty: Type) -> Value {
         let mut b = self.b();
         let value = b.val(IrOp::ImageQuery(field), &[address], Type::I32);
         match ty.scalar {

@@ -55,6 +55,7 @@ mod function;
 mod generic_pointers;
 mod groups;
 mod host_names;
+mod image_blocks;
 mod images;
 mod kernel_info;
 mod link;

@@ -197,6 +197,10 @@ fn identity(
         CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => writer.value(opencl_c_numeric_version(d)),
         CL_DEVICE_EXTENSIONS => writer.string(&d.extensions),
         CL_DEVICE_EXTENSIONS_WITH_VERSION => writer.names(&d.extensions_with_version()),
+        CL_DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT => match d.cxx_for_opencl_version() {
+            Some(version) => writer.value(version),
+            None => return None,
+        },
         CL_DEVICE_IL_VERSION => writer.string(&d.il_version),
         CL_DEVICE_ILS_WITH_VERSION => writer.names(d.ils_with_version()),
         // The format demands a date; this one says that no version has been passed.

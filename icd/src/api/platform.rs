@@ -90,6 +90,8 @@ pub fn get_info(platform: RawHandle, name: cl_platform_info, writer: InfoWriter)
         CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR
         | CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => writer.array(&EXTERNAL_SEMAPHORES),
         CL_PLATFORM_SEMAPHORE_TYPES_KHR => writer.array(&[CL_SEMAPHORE_TYPE_BINARY_KHR]),
+        // The library stays where it is (`build.rs`), so that a loader may let go of it.
+        CL_PLATFORM_UNLOADABLE_KHR => writer.value(CL_TRUE),
         CL_PLATFORM_ICD_SUFFIX_KHR => writer.string(platform.icd_suffix()),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),

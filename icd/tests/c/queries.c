@@ -23,6 +23,8 @@ typedef struct {
 #define DEVICE_LUID_VALID 0x106C
 #define DEVICE_LUID 0x106D
 #define DEVICE_NODE_MASK 0x106E
+#define DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT 0x4230
+#define PLATFORM_UNLOADABLE_KHR 0x0921
 #define DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES 0x1073
 #define DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT 0x1074
 #define DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED 0x1075
@@ -406,11 +408,41 @@ static void opencl_c(void) {
     }
 }
 
+/* C++ for OpenCL is listed where its compiler is installed, and only there has its version. */
+static void cxx_for_opencl(void) {
+    cl_version version = 0;
+    cl_int queried = clGetDeviceInfo(device, DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT, sizeof version, &version, NULL);
+    const char *source = "#if __OPENCL_CPP_VERSION__ != 100\n#error\n#endif\ntemplate<class T> T f(T a) { return a; }\n"
+                         "kernel void k(global int *p) { *p = f(1); }";
+    cl_int err;
+    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    cl_int built = clBuildProgram(program, 1, &device, "-cl-std=CLC++", NULL, NULL);
+    STATUS(CL_SUCCESS, clReleaseProgram(program));
+    if (is_listed(CL_DEVICE_EXTENSIONS_WITH_VERSION, "cl_ext_cxx_for_opencl", 0)) {
+        STATUS(CL_SUCCESS, queried);
+        TRUE(version == CL_MAKE_VERSION(1, 0, 0));
+        STATUS(CL_SUCCESS, built);
+    } else {
+        STATUS(CL_INVALID_VALUE, queried);
+        STATUS(CL_BUILD_PROGRAM_FAILURE, built);
+    }
+}
+
+/* A loader may let go of the library, which stays. */
+static void unloadable(void) {
+    cl_bool is_unloadable = CL_FALSE;
+    STATUS(CL_SUCCESS, clGetPlatformInfo(platform, PLATFORM_UNLOADABLE_KHR, sizeof is_unloadable, &is_unloadable, NULL));
+    TRUE(is_unloadable == CL_TRUE);
+}
+
 int main(void) {
     cl_int err;
     const char *source = "kernel void k(global int *p) { *p = 1; }";
     setup();
     opencl_c();
+    cxx_for_opencl();
+    unloadable();
     mem = clCreateBuffer(context, CL_MEM_READ_WRITE, 1024, NULL, &err);
     STATUS(CL_SUCCESS, err);
     event = clCreateUserEvent(context, &err);

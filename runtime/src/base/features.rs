@@ -6,6 +6,7 @@
 
 use opencl_sys::{version_major, version_minor};
 
+use crate::base::tools::Tools;
 use crate::base::version::{NameVersion, OPENCL_NUMERIC_VERSION};
 
 /// Where an extension is listed.
@@ -26,6 +27,8 @@ struct Extension {
     name: NameVersion,
     /// What `clGetExtensionFunctionAddressForPlatform` finds because of it.
     functions: &'static [&'static str],
+    /// Whether it is there because programs are installed ([`Tools`]).
+    needs_tools: bool,
 }
 
 impl Extension {
@@ -43,6 +46,14 @@ impl Extension {
     const fn with(self, functions: &'static [&'static str]) -> Extension {
         Extension { functions, ..self }
     }
+
+    /// The same where [`Tools`] are installed only.
+    const fn with_tools(self) -> Extension {
+        Extension {
+            needs_tools: true,
+            ..self
+        }
+    }
 }
 
 const fn row(scope: Scope, name: &'static str, major: u32, minor: u32) -> Extension {
@@ -50,8 +61,12 @@ const fn row(scope: Scope, name: &'static str, major: u32, minor: u32) -> Extens
         scope,
         name: NameVersion::new(name, major, minor, 0),
         functions: &[],
+        needs_tools: false,
     }
 }
+
+/// A language of its own, so that no macro of this name is defined in OpenCL C.
+const CXX_FOR_OPENCL: &str = "cl_ext_cxx_for_opencl";
 
 /// Extensions. OpenCL Extension Specification, "Extensions Overview". Sub-groups are a feature of
 /// the core; `cl_khr_subgroups` would promise that the sub-groups of a work-group make progress
@@ -65,9 +80,11 @@ const EXTENSIONS: &[Extension] = &[
         "clIcdSetPlatformDispatchDataKHR",
     ]),
     row(Platform, "cl_khr_extended_versioning", 1, 0),
+    row(Platform, "cl_khr_icd_unloadable", 1, 0),
     row(Device, "cl_ext_buffer_device_address", 1, 0)
         .patch(2)
         .with(&["clSetKernelArgDevicePointerEXT"]),
+    row(Device, CXX_FOR_OPENCL, 1, 0).with_tools(),
     row(Device, "cl_ext_device_fission", 1, 0).with(&[
         "clCreateSubDevicesEXT",
         "clReleaseDeviceEXT",
@@ -80,6 +97,7 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_ext_image_unsigned_10x6_12x4_14x2", 1, 0),
     row(Device, "cl_ext_immutable_memory_objects", 1, 0),
     row(Device, "cl_ext_migrate_memobject", 1, 0).with(&["clEnqueueMigrateMemObjectEXT"]),
+    row(Device, "cl_intel_bfloat16_conversions", 1, 0),
     row(Device, "cl_intel_create_buffer_with_properties", 1, 0)
         .with(&["clCreateBufferWithPropertiesINTEL"]),
     row(Device, "cl_intel_devicelib_assert", 1, 0),
@@ -91,6 +109,10 @@ const EXTENSIONS: &[Extension] = &[
         "clGetDeviceGlobalVariablePointerINTEL",
     ]),
     row(Device, "cl_intel_required_subgroup_size", 1, 0),
+    row(Device, "cl_intel_spirv_subgroups", 1, 0),
+    row(Device, "cl_intel_split_work_group_barrier", 1, 0),
+    row(Device, "cl_intel_subgroup_buffer_prefetch", 1, 0),
+    row(Device, "cl_intel_subgroup_local_block_io", 1, 0),
     row(Device, "cl_intel_subgroups", 1, 0),
     row(Device, "cl_intel_subgroups_char", 1, 0),
     row(Device, "cl_intel_subgroups_long", 1, 0),
@@ -140,6 +162,7 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_khr_create_command_queue", 1, 0)
         .with(&["clCreateCommandQueueWithPropertiesKHR"]),
     row(Device, "cl_khr_depth_images", 1, 0),
+    row(Device, "cl_khr_device_enqueue_local_arg_types", 1, 0),
     row(Device, "cl_khr_device_uuid", 1, 0),
     row(Device, "cl_khr_expect_assume", 1, 0),
     row(Device, "cl_khr_extended_async_copies", 1, 0),
@@ -291,7 +314,20 @@ pub(crate) fn platform_extensions() -> impl Iterator<Item = NameVersion> {
 
 /// What `CL_DEVICE_EXTENSIONS` lists: the device's own and the platform's.
 pub(crate) fn device_extensions() -> impl Iterator<Item = NameVersion> {
-    EXTENSIONS.iter().map(|extension| extension.name)
+    let has_tools = Tools::find().is_ok();
+    EXTENSIONS
+        .iter()
+        .filter(move |extension| has_tools || !extension.needs_tools)
+        .map(|extension| extension.name)
+}
+
+/// `CL_DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT`, if that language is there: the version that
+/// `-cl-std=CLC++` means.
+pub(crate) fn cxx_for_opencl_version() -> Option<u32> {
+    let version = NameVersion::new(CXX_FOR_OPENCL, 1, 0, 0).version;
+    device_extensions()
+        .any(|extension| extension.name == CXX_FOR_OPENCL)
+        .then_some(version)
 }
 
 /// Whether an extension in the table has a function of this name.
@@ -310,7 +346,9 @@ pub(crate) fn functions() -> impl Iterator<Item = &'static str> {
 
 /// Whether `half` is a type that kernels compute with.
 pub(crate) fn has_half() -> bool {
-    device_extensions().any(|extension| extension.name == "cl_khr_fp16")
+    EXTENSIONS
+        .iter()
+        .any(|extension| extension.name.name == "cl_khr_fp16")
 }
 
 /// What `CL_DEVICE_OPENCL_C_FEATURES` lists.
@@ -354,7 +392,11 @@ pub(crate) fn for_compiler() -> brolga_opencl_c::Device {
     let version = OPENCL_NUMERIC_VERSION;
     brolga_opencl_c::Device {
         version: version_major(version) * 100 + version_minor(version) * 10,
-        extensions: device_extensions().map(|e| e.name.to_owned()).collect(),
+        extensions: EXTENSIONS
+            .iter()
+            .filter(|extension| !extension.needs_tools)
+            .map(|extension| extension.name.name.to_owned())
+            .collect(),
         features: opencl_c_features()
             .iter()
             .map(|f| f.name.to_owned())

@@ -335,6 +335,11 @@ impl DeviceLimits {
         features::device_extensions().collect()
     }
 
+    /// `CL_DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT`, where the language is there.
+    pub fn cxx_for_opencl_version(&self) -> Option<u32> {
+        features::cxx_for_opencl_version()
+    }
+
     /// `CL_DEVICE_OPENCL_C_FEATURES`
     pub fn opencl_c_features(&self) -> Vec<NameVersion> {
         features::opencl_c_features()

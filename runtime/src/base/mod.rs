@@ -7,5 +7,6 @@ pub mod limits;
 pub(crate) mod partition;
 pub mod platform;
 pub(crate) mod root;
+pub(crate) mod tools;
 pub(crate) mod trace;
 pub(crate) mod version;

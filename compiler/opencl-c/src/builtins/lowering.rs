@@ -86,11 +86,17 @@ pub enum Lowering {
     NonUniformVote(u16),
     /// `sub_group_inverse_ballot`, `sub_group_ballot_bit_extract`: Boolean of a mask.
     BallotTest(u16),
-    /// `cl_intel_subgroups`: an instruction without a scope.
-    Intel(u16),
+    /// An instruction that an extension of SPIR-V brings, of the arguments in order.
+    Extended {
+        opcode: u16,
+        capability: u32,
+        extension: &'static str,
+    },
     /// Reads or writes of blocks, of memory or images.
     IntelBlockRead,
     IntelBlockWrite,
+    /// Of as many bytes for each work-item.
+    IntelBlockPrefetch(u8),
     /// Dot products of integers: the opcodes for both signed, both unsigned and mixed; `packed`
     /// takes its arguments in 32 bits; `swapped` has the unsigned argument first.
     IntDot {
@@ -120,6 +126,9 @@ pub enum Lowering {
 pub enum Barrier {
     WorkGroup,
     SubGroup,
+    /// The halves of one of a work-group.
+    Arrive,
+    Wait,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,6 @@ pub(crate) struct Source {
     pub name: &'static str,
     /// What brings the row.
     pub need: &'static str,
-    pub lowering: Lowering,
     pub text: String,
     pub kernels: usize,
 }
@@ -26,7 +25,6 @@ pub(crate) fn sources() -> Vec<Source> {
         let mut source = Source {
             name: row.name,
             need,
-            lowering: row.lowering,
             text: "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n".to_owned(),
             kernels: 0,
         };

@@ -410,6 +410,12 @@ const SPECIFIED: &[(&str, &str)] = &[
          ndrange_2D ndrange_3D",
     ),
     (
+        "cl_intel_bfloat16_conversions, cl_intel_split_work_group_barrier",
+        "intel_convert_bfloat16_as_ushort intel_convert_bfloat1616_as_ushort16 \
+         intel_convert_as_bfloat16_float intel_convert_as_bfloat163_float3 \
+         intel_work_group_barrier_arrive intel_work_group_barrier_wait",
+    ),
+    (
         "Sub-Group Functions",
         "sub_group_all sub_group_any sub_group_broadcast sub_group_reduce_add \
          sub_group_scan_exclusive_min sub_group_scan_inclusive_max sub_group_elect \
@@ -425,7 +431,8 @@ const SPECIFIED: &[(&str, &str)] = &[
          sub_group_clustered_rotate intel_sub_group_shuffle intel_sub_group_shuffle_down \
          intel_sub_group_shuffle_up intel_sub_group_shuffle_xor intel_sub_group_block_read8 \
          intel_sub_group_block_write_us16 intel_sub_group_block_read_uc16 \
-         intel_sub_group_block_write_ul4 intel_sub_group_broadcast intel_sub_group_reduce_add",
+         intel_sub_group_block_write_ul4 intel_sub_group_broadcast intel_sub_group_reduce_add \
+         intel_sub_group_block_prefetch_uc16 intel_sub_group_block_prefetch_ul8",
     ),
 ];
 

@@ -90,10 +90,7 @@ fn has_samples(params: &[TypeId], types: &Types) -> bool {
 /// Whether the reader takes the function in a form that can be linked to.
 fn is_linkable(overload: &Overload, types: &Types) -> bool {
     let params = &overload.params;
-    let is_image = |param: &TypeId| matches!(types.get(*param), Type::Image { .. });
     match overload.lowering {
-        // It takes blocks of buffers only.
-        Lowering::IntelBlockRead | Lowering::IntelBlockWrite => !params.iter().any(is_image),
         // Images have one level of detail: it must be a constant 0.
         Lowering::Image(Image::SampleLod | Image::WriteLod) => false,
         // The size of clusters must be a constant.

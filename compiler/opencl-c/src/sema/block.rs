@@ -424,15 +424,22 @@ impl Sema<'_> {
             );
             return None;
         }
+        let any = self.device.has("cl_khr_device_enqueue_local_arg_types");
         let is_local_pointer = |&param: &TypeId| {
             matches!(self.types.get(param), Type::Pointer { pointee, space: Space::Local }
-                if pointee.ty == Types::VOID)
+                if any || pointee.ty == Types::VOID)
         };
         if !ty.params.iter().all(is_local_pointer) {
+            let pointers = match any {
+                true => "pointers to local memory",
+                false => "type 'local void*'",
+            };
             self.diags.error(
                 block.span,
-                "blocks used in enqueue_kernel call are expected to have parameters of type \
-                 'local void*'",
+                format!(
+                    "blocks used in enqueue_kernel call are expected to have parameters of \
+                     {pointers}"
+                ),
             );
             return None;
         }

@@ -3,7 +3,6 @@
 //!
 //! ```text
 //! options, device -> mod.rs      command lines
-//!                 -> tools.rs    where the programs are
 //!                 -> process.rs  one of them run, with source, headers and results in memory
 //! ```
 //!
@@ -14,7 +13,6 @@
 //! Open [`compile`] first.
 
 mod process;
-mod tools;
 
 use std::fmt::Write;
 use std::fs::File;
@@ -25,9 +23,9 @@ use brolga_opencl_c::{Device, Std};
 
 use super::options::Language;
 use super::{Options, Output, SOURCE_NAME};
+use crate::base::tools::Tools;
 use crate::spirv;
 use process::Finished;
-use tools::Tools;
 
 /// SPIR-V extensions that functions of OpenCL C extensions need.
 const SPIRV_EXTENSIONS: &str = "--spirv-ext=+SPV_KHR_bit_instructions,+SPV_KHR_subgroup_rotate,\

@@ -1,7 +1,7 @@
 //! OpenCL C Specification, "Math Functions".
 
 use super::{Group, Lowering, Over, Row, group, row, same_in_std};
-use crate::spirv::std;
+use crate::spirv::{capability, op, std};
 
 const F: Over = Over::F;
 const FLOAT: Over = Over::FLOAT;
@@ -42,6 +42,29 @@ const FAST_UNARY: &[Row] = same_in_std!(FLOAT, "T T",
 const FAST_BINARY: &[Row] = same_in_std!(FLOAT, "T T T",
     half_divide half_powr native_divide native_powr);
 
+/// Conversions of `bfloat16`s, which are `ushort`s (`cl_intel_bfloat16_conversions`).
+const fn bfloat16(name: &'static str, signature: &'static str, opcode: u16) -> Row {
+    let lowering = Lowering::Extended {
+        opcode,
+        capability: capability::BFLOAT16_CONVERSION_INTEL,
+        extension: "SPV_INTEL_bfloat16_conversion",
+    };
+    row(name, Over::ONE, signature, lowering)
+}
+
+macro_rules! bfloat16s {
+    ($($digits:literal)*) => {
+        &[$(
+            bfloat16(concat!("intel_convert_bfloat16", $digits, "_as_ushort", $digits),
+                concat!("ushort", $digits, " float", $digits), op::CONVERT_F_TO_BF16_INTEL),
+            bfloat16(concat!("intel_convert_as_bfloat16", $digits, "_float", $digits),
+                concat!("float", $digits, " ushort", $digits), op::CONVERT_BF16_TO_F_INTEL),
+        )*]
+    };
+}
+
+const BFLOAT16: &[Row] = bfloat16s!("" "2" "3" "4" "8" "16");
+
 pub const GROUPS: &[Group] = &[
     group("", UNARY),
     group("", BINARY),
@@ -50,4 +73,5 @@ pub const GROUPS: &[Group] = &[
     group("", OTHERS),
     group("", FAST_UNARY),
     group("", FAST_BINARY),
+    group("cl_intel_bfloat16_conversions", BFLOAT16),
 ];

@@ -4,7 +4,7 @@
 use super::super::lowering;
 use super::group::{ADD, MAX, MIN, NUMBERS, arithmetic, collective, three};
 use super::{Group, Lowering, Over, Row, group, row};
-use crate::spirv::{builtin, group_operation, op, scope};
+use crate::spirv::{builtin, capability, group_operation, op, scope};
 use crate::types::Scalar::{
     Char, Double, Float, Half, Int, Long, Short, UChar, UInt, ULong, UShort,
 };
@@ -357,11 +357,19 @@ const INTEL_SCALARS: Over = super::over(&[Long, ULong, Half, Double]).scalar();
 const INTEL_BYTES: Over = super::over(&[Char, UChar]);
 const INTEL_SHORTS: Over = super::over(&[Short, UShort]);
 
+const fn intel_shuffle(opcode: u16) -> Lowering {
+    Lowering::Extended {
+        opcode,
+        capability: capability::SUBGROUP_SHUFFLE_INTEL,
+        extension: "SPV_INTEL_subgroups",
+    }
+}
+
 const fn intel_shuffles(over: Over) -> [Row; 4] {
-    let shuffle = Lowering::Intel(op::SUBGROUP_SHUFFLE_INTEL);
-    let xor = Lowering::Intel(op::SUBGROUP_SHUFFLE_XOR_INTEL);
-    let up = Lowering::Intel(op::SUBGROUP_SHUFFLE_UP_INTEL);
-    let down = Lowering::Intel(op::SUBGROUP_SHUFFLE_DOWN_INTEL);
+    let shuffle = intel_shuffle(op::SUBGROUP_SHUFFLE_INTEL);
+    let xor = intel_shuffle(op::SUBGROUP_SHUFFLE_XOR_INTEL);
+    let up = intel_shuffle(op::SUBGROUP_SHUFFLE_UP_INTEL);
+    let down = intel_shuffle(op::SUBGROUP_SHUFFLE_DOWN_INTEL);
     [
         row("intel_sub_group_shuffle", over, "T T uint", shuffle),
         row("intel_sub_group_shuffle_xor", over, "T T uint", xor),
@@ -421,11 +429,45 @@ macro_rules! blocks {
     };
 }
 
+/// The same of local memory (`cl_intel_subgroup_local_block_io`).
+macro_rules! local_blocks {
+    ($suffix:literal $component:literal; $($digits:literal)*) => {
+        &[$(
+            row(concat!("intel_sub_group_block_read", $suffix, $digits), ONE,
+                concat!($component, $digits, " lk*", $component), Lowering::IntelBlockRead),
+            row(concat!("intel_sub_group_block_write", $suffix, $digits), ONE,
+                concat!("void l*", $component, " ", $component, $digits),
+                Lowering::IntelBlockWrite),
+        )*]
+    };
+}
+
+/// Prefetches of blocks, by component, its bytes and numbers of lanes.
+macro_rules! prefetches {
+    ($suffix:literal $component:literal $bytes:literal; $($digits:literal $lanes:literal)*) => {
+        &[$(
+            row(concat!("intel_sub_group_block_prefetch", $suffix, $digits), ONE,
+                concat!("void gk*", $component), Lowering::IntelBlockPrefetch($bytes * $lanes)),
+        )*]
+    };
+}
+
 const BLOCKS: &[Row] = blocks!("" "uint"; "" "2" "4" "8");
 const BLOCKS_UI: &[Row] = blocks!("_ui" "uint"; "" "2" "4" "8");
 const BLOCKS_UC: &[Row] = blocks!("_uc" "uchar"; "" "2" "4" "8" "16");
 const BLOCKS_US: &[Row] = blocks!("_us" "ushort"; "" "2" "4" "8" "16");
 const BLOCKS_UL: &[Row] = blocks!("_ul" "ulong"; "" "2" "4" "8");
+
+const LOCAL_BLOCKS: &[Row] = local_blocks!("" "uint"; "" "2" "4" "8");
+const LOCAL_BLOCKS_UI: &[Row] = local_blocks!("_ui" "uint"; "" "2" "4" "8");
+const LOCAL_BLOCKS_UC: &[Row] = local_blocks!("_uc" "uchar"; "" "2" "4" "8" "16");
+const LOCAL_BLOCKS_US: &[Row] = local_blocks!("_us" "ushort"; "" "2" "4" "8" "16");
+const LOCAL_BLOCKS_UL: &[Row] = local_blocks!("_ul" "ulong"; "" "2" "4" "8");
+
+const PREFETCHES_UC: &[Row] = prefetches!("_uc" "uchar" 1; "" 1 "2" 2 "4" 4 "8" 8 "16" 16);
+const PREFETCHES_US: &[Row] = prefetches!("_us" "ushort" 2; "" 1 "2" 2 "4" 4 "8" 8 "16" 16);
+const PREFETCHES_UI: &[Row] = prefetches!("_ui" "uint" 4; "" 1 "2" 2 "4" 4 "8" 8);
+const PREFETCHES_UL: &[Row] = prefetches!("_ul" "ulong" 8; "" 1 "2" 2 "4" 4 "8" 8);
 
 const SUB_GROUPS: &str = "sub_groups";
 const TYPES: &str = "3.1&sub_groups|cl_khr_subgroup_extended_types";
@@ -467,4 +509,22 @@ pub const GROUPS: &[Group] = &[
     group("cl_intel_subgroups_char", BLOCKS_UC),
     group("cl_intel_subgroups_short", BLOCKS_US),
     group("cl_intel_subgroups_long", BLOCKS_UL),
+    group("cl_intel_subgroup_local_block_io", LOCAL_BLOCKS),
+    group("cl_intel_subgroup_local_block_io", LOCAL_BLOCKS_UI),
+    group(
+        "cl_intel_subgroup_local_block_io&cl_intel_subgroups_char",
+        LOCAL_BLOCKS_UC,
+    ),
+    group(
+        "cl_intel_subgroup_local_block_io&cl_intel_subgroups_short",
+        LOCAL_BLOCKS_US,
+    ),
+    group(
+        "cl_intel_subgroup_local_block_io&cl_intel_subgroups_long",
+        LOCAL_BLOCKS_UL,
+    ),
+    group("cl_intel_subgroup_buffer_prefetch", PREFETCHES_UC),
+    group("cl_intel_subgroup_buffer_prefetch", PREFETCHES_US),
+    group("cl_intel_subgroup_buffer_prefetch", PREFETCHES_UI),
+    group("cl_intel_subgroup_buffer_prefetch", PREFETCHES_UL),
 ];

@@ -45,6 +45,28 @@ const SUB_GROUPS: &[Row] = &[
     barrier("sub_group_barrier", "void uint int", Barrier::SubGroup),
 ];
 
+/// Both in OpenCL C 1, too, those with a scope only where there are scopes.
+const SPLIT: &[Row] = &[
+    barrier(
+        "intel_work_group_barrier_arrive",
+        "void uint",
+        Barrier::Arrive,
+    ),
+    barrier("intel_work_group_barrier_wait", "void uint", Barrier::Wait),
+];
+const SPLIT_SCOPED: &[Row] = &[
+    barrier(
+        "intel_work_group_barrier_arrive",
+        "void uint int",
+        Barrier::Arrive,
+    ),
+    barrier(
+        "intel_work_group_barrier_wait",
+        "void uint int",
+        Barrier::Wait,
+    ),
+];
+
 const SCOPED: &[Row] = &[row(
     "atomic_work_item_fence",
     ONE,
@@ -78,6 +100,8 @@ const SPACES: &[Row] = &[
 pub const GROUPS: &[Group] = &[
     group("", ROWS),
     group("2.0", BARRIERS),
+    group("cl_intel_split_work_group_barrier", SPLIT),
+    group("2.0&cl_intel_split_work_group_barrier", SPLIT_SCOPED),
     group("sub_groups", SUB_GROUPS),
     group("2.0", SCOPED),
     group("__opencl_c_generic_address_space", SPACES),

@@ -98,9 +98,20 @@ pub(super) fn emit(
         }
         Lowering::NonUniformVote(opcode) => sub_group::vote(e, opcode, args, ty),
         Lowering::BallotTest(opcode) => sub_group::ballot_test(e, opcode, args, ty),
-        Lowering::Intel(opcode) => sub_group::intel_shuffle(e, opcode, args, ty),
+        Lowering::Extended {
+            opcode,
+            capability,
+            extension,
+        } => {
+            e.module.capability(capability);
+            e.module.extension(extension);
+            return plain(e, opcode, args, ty);
+        }
         Lowering::IntelBlockRead => sub_group::block_read(e, args, ty),
         Lowering::IntelBlockWrite => return sub_group::block_write(e, args),
+        Lowering::IntelBlockPrefetch(bytes) => {
+            return sub_group::block_prefetch(e, args, bytes);
+        }
         Lowering::IntDot {
             kind,
             packed,

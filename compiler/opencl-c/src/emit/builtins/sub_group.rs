@@ -100,16 +100,6 @@ fn head(e: &mut FunctionEmitter<'_, '_>, opcode: u16, operation: Option<u32>) ->
     operands
 }
 
-pub(super) fn intel_shuffle(
-    e: &mut FunctionEmitter<'_, '_>,
-    opcode: u16,
-    args: Args<'_>,
-    ty: TypeId,
-) -> Id {
-    intel(e, capability::SUBGROUP_SHUFFLE_INTEL);
-    e.value(opcode, ty, &operands(args))
-}
-
 /// Of memory by a pointer, or of an image at coordinates.
 pub(super) fn block_read(e: &mut FunctionEmitter<'_, '_>, args: Args<'_>, ty: TypeId) -> Id {
     let opcode = if of_image(e, args) {
@@ -130,21 +120,28 @@ pub(super) fn block_write(e: &mut FunctionEmitter<'_, '_>, args: Args<'_>) -> Op
     None
 }
 
+/// `cl_intel_subgroup_buffer_prefetch`: a hint.
+pub(super) fn block_prefetch(
+    e: &mut FunctionEmitter<'_, '_>,
+    args: Args<'_>,
+    bytes: u8,
+) -> Option<Id> {
+    e.module
+        .capability(capability::SUBGROUP_BUFFER_PREFETCH_INTEL);
+    e.module.extension("SPV_INTEL_subgroup_buffer_prefetch");
+    let bytes = e.module.int(Types::UINT, bytes.into());
+    let operands = [args[0].0.0, bytes.0];
+    e.push(op::SUBGROUP_BLOCK_PREFETCH_INTEL, &operands);
+    None
+}
+
 /// Whether a block is one of an image; declares what brings the instruction.
 fn of_image(e: &mut FunctionEmitter<'_, '_>, args: Args<'_>) -> bool {
     let of_image = matches!(e.module.types.get(args[0].1), Type::Image { .. });
-    intel(
-        e,
-        if of_image {
-            capability::SUBGROUP_IMAGE_BLOCK_IO_INTEL
-        } else {
-            capability::SUBGROUP_BUFFER_BLOCK_IO_INTEL
-        },
-    );
-    of_image
-}
-
-fn intel(e: &mut FunctionEmitter<'_, '_>, capability: u32) {
-    e.module.capability(capability);
+    e.module.capability(match of_image {
+        true => capability::SUBGROUP_IMAGE_BLOCK_IO_INTEL,
+        false => capability::SUBGROUP_BUFFER_BLOCK_IO_INTEL,
+    });
     e.module.extension("SPV_INTEL_subgroups");
+    of_image
 }

@@ -5,7 +5,7 @@ use super::{Args, memory_model};
 use crate::builtins::Barrier;
 use crate::emit::function::FunctionEmitter;
 use crate::emit::words::Id;
-use crate::spirv::{op, scope, semantics, storage};
+use crate::spirv::{capability, op, scope, semantics, storage};
 use crate::types::{Space, TypeId, Types};
 
 /// The flags, and perhaps a scope of memory; it is the group's otherwise.
@@ -17,7 +17,7 @@ pub(super) fn barrier(
     let execution = super::scope(
         e,
         match barrier {
-            Barrier::WorkGroup => scope::WORKGROUP,
+            Barrier::WorkGroup | Barrier::Arrive | Barrier::Wait => scope::WORKGROUP,
             Barrier::SubGroup => scope::SUBGROUP,
         },
     );
@@ -26,14 +26,20 @@ pub(super) fn barrier(
         None => execution,
     };
     let flags = args[0].0;
-    // Without flags it orders no memory.
-    let order = match e.module.int_value(flags) {
-        Some(0) => 0,
-        _ => semantics::SEQUENTIALLY_CONSISTENT,
+    let (opcode, order) = match barrier {
+        Barrier::Arrive => (op::CONTROL_BARRIER_ARRIVE_INTEL, semantics::RELEASE),
+        Barrier::Wait => (op::CONTROL_BARRIER_WAIT_INTEL, semantics::ACQUIRE),
+        // Without flags it orders no memory.
+        _ if e.module.int_value(flags) == Some(0) => (op::CONTROL_BARRIER, 0),
+        _ => (op::CONTROL_BARRIER, semantics::SEQUENTIALLY_CONSISTENT),
     };
+    if matches!(barrier, Barrier::Arrive | Barrier::Wait) {
+        e.module.capability(capability::SPLIT_BARRIER_INTEL);
+        e.module.extension("SPV_INTEL_split_barrier");
+    }
     let order = e.module.int(Types::UINT, order.into());
     let semantics = memory_model::fence(e, order, flags);
-    e.push(op::CONTROL_BARRIER, &[execution.0, memory.0, semantics.0]);
+    e.push(opcode, &[execution.0, memory.0, semantics.0]);
     None
 }
 

@@ -1,4 +1,4 @@
-//! Finds the two programs.
+//! The programs that compile C++ for OpenCL, where they are installed.
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ const TRANSLATOR: &str = "llvm-spirv-15";
 
 /// A clang that writes LLVM bitcode, and the translator of that bitcode to SPIR-V.
 #[derive(Debug)]
-pub(super) struct Tools {
+pub(crate) struct Tools {
     pub clang: PathBuf,
     pub translator: PathBuf,
 }
@@ -19,7 +19,7 @@ pub(super) struct Tools {
 impl Tools {
     /// Looks for them in the environment (`BROLGA_CLANG`, `BROLGA_LLVM_SPIRV`: paths), in `PATH`
     /// and where Debian and its users put them. An error says what to install.
-    pub(super) fn find() -> Result<Self, String> {
+    pub(crate) fn find() -> Result<Self, String> {
         let clang = locate("BROLGA_CLANG", CLANG);
         let translator = locate("BROLGA_LLVM_SPIRV", TRANSLATOR);
         match (clang, translator) {
