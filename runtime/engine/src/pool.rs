@@ -218,6 +218,12 @@ impl<E: Entry + ?Sized> Pool<E> {
         Ok(())
     }
 
+    /// Workers parked or about to be.
+    #[cfg(all(test, loom))]
+    pub(crate) fn sleepers(&self) -> u32 {
+        self.workers.sleepers()
+    }
+
     /// Has the workers end.
     pub fn stop(&self) {
         self.workers.stop();

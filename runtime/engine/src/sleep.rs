@@ -63,6 +63,12 @@ impl Workers {
         sync::futex_wake(&self.epoch, ALL);
     }
 
+    /// Workers parked or about to be.
+    #[cfg(all(test, loom))]
+    pub(crate) fn sleepers(&self) -> u32 {
+        self.sleepers.load(SeqCst)
+    }
+
     pub(crate) fn are_stopped(&self) -> bool {
         self.stopped.load(SeqCst)
     }

@@ -333,6 +333,9 @@ fn what_a_waiting_thread_makes_ready_is_run() {
 fn a_worker_wakes_another_for_what_is_left() {
     in_every_order(1, || {
         let process = Process::with_workers(2);
+        while process.pool.sleepers() < 2 {
+            thread::yield_now();
+        }
         let queue = process.queue(&process.pool);
         let gate = Gate::new();
         let first = process.command(&queue, Some(Arc::clone(&gate)));
