@@ -408,6 +408,7 @@ const INSTRUCTION_SETS: &[&str] = &[
     "OpenCL.std",
     "OpenCL.DebugInfo.100",
     "NonSemantic.Shader.DebugInfo.100",
+    "NonSemantic.Shader.DebugInfo.200",
 ];
 
 /// Number, name and state of each capability that has a row.

@@ -2,7 +2,8 @@
 //! words and in the source, and the rule it goes by. Every refusal that is about an instruction is
 //! made by [`Binary::error`].
 //!
-//! Source lines come from `OpLine`, and from `DebugLine` of `NonSemantic.Shader.DebugInfo.100`.
+//! Source lines come from `OpLine`, and from `DebugLine` of `NonSemantic.Shader.DebugInfo.100` and
+//! its later versions.
 //! They hold for the instructions that follow, so they are looked for backwards, and only when
 //! there is something to report.
 
@@ -12,7 +13,12 @@ use super::decode::{Binary, Id, Inst, Record, literal_string};
 use super::rules::Rule;
 use crate::diagnostic::{Diagnostic, Warning};
 
-/// `DebugSource`, `DebugLine` and `DebugNoLine` of `NonSemantic.Shader.DebugInfo.100`.
+/// Sets of debug information, without their versions, in which these instructions are the same:
+/// 100, 101 and 200 of the first, 100 of the second.
+const DEBUG_INFO: [&str; 2] = [
+    "NonSemantic.Shader.DebugInfo.",
+    "NonSemantic.Kernel.DebugInfo.",
+];
 const DEBUG_SOURCE: u32 = 35;
 const DEBUG_LINE: u32 = 103;
 const DEBUG_NO_LINE: u32 = 104;
@@ -174,9 +180,11 @@ impl Binary {
         let &[set, number, ..] = inst.operands else {
             return None;
         };
-        if !matches!(number, DEBUG_LINE | DEBUG_NO_LINE)
-            || self.instruction_set(set)? != "NonSemantic.Shader.DebugInfo.100"
-        {
+        if !matches!(number, DEBUG_LINE | DEBUG_NO_LINE) {
+            return None;
+        }
+        let set = self.instruction_set(set)?;
+        if !DEBUG_INFO.iter().any(|&known| set.starts_with(known)) {
             return None;
         }
         if number == DEBUG_NO_LINE {
