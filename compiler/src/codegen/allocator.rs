@@ -2,7 +2,7 @@
 
 use cranelift_entity::SecondaryMap;
 
-use crate::ir::{Function, Op, Value};
+use crate::ir::{Function, Op, Terminator, Value};
 use crate::target::Target;
 
 /// How registers are allocated.
@@ -46,6 +46,10 @@ impl Allocator {
     /// thousands of loops one after the other do.
     const ALLOCATOR_BUDGET_OF_PARAMS: usize = 300_000_000;
 
+    /// However short values live, an instruction takes two to three microseconds. More of them take
+    /// a second: ten thousand calls of built-in functions in one kernel do.
+    const ALLOCATOR_BUDGET_OF_INSTRUCTIONS: usize = 400_000;
+
     /// The one that suits a function, generated for a target.
     pub fn suited_to(func: &Function, target: &Target) -> Allocator {
         let lifetimes = lifetimes(func, target);
@@ -53,6 +57,7 @@ impl Allocator {
         if pressure > Allocator::PRESSURE_LIMIT
             || lifetimes.sum > Allocator::ALLOCATOR_BUDGET
             || lifetimes.sum_by_use > Allocator::ALLOCATOR_BUDGET_BY_USE
+            || lifetimes.instructions > Allocator::ALLOCATOR_BUDGET_OF_INSTRUCTIONS
             || lifetimes.params * lifetimes.arguments > Allocator::ALLOCATOR_BUDGET_OF_PARAMS
         {
             Allocator::SinglePass
@@ -98,10 +103,13 @@ fn lifetimes(func: &Function, target: &Target) -> Lifetimes {
                 }
             }
         }
-        at += 1;
-        func.blocks[block]
-            .term
-            .for_each_value(|value| lives[value].1 = at);
+        let term = &func.blocks[block].term;
+        at += match term {
+            // A comparison for each, what lives throughout among it.
+            Terminator::Switch { cases, .. } => cases.len() as u32 + 1,
+            _ => 1,
+        };
+        term.for_each_value(|value| lives[value].1 = at);
     }
     let mut found = Lifetimes {
         instructions: at as usize,
@@ -125,6 +133,12 @@ mod tests {
     use super::*;
     use crate::ir::parse;
 
+    fn function(text: &str) -> Function {
+        let module = parse::module(text).expect("a module");
+        let mut functions = module.functions.values();
+        functions.next().expect("a function").clone()
+    }
+
     /// So many loops one after the other, each around two vectors.
     fn loops(length: usize) -> Function {
         let mut text =
@@ -142,9 +156,37 @@ mod tests {
         let last = length + 1;
         let (a, b) = (3 * last, 3 * last + 1);
         text += &format!("block{last}(v{a}: i32x16, v{b}: i32x16):\nret\n}}");
-        let module = parse::module(&text).expect("a module");
-        let mut functions = module.functions.values();
-        functions.next().expect("a function").clone()
+        function(&text)
+    }
+
+    /// So many sums, of which each is used by the next, and what comes then.
+    fn sums(length: usize, end: &str) -> Function {
+        let mut text = "func \"f\" (i32) -> (i32) {\nblock0(v0: i32):\n".to_owned();
+        for n in 1..=length {
+            text += &format!("v{n}: i32 = iadd v{before}, v{before}\n", before = n - 1);
+        }
+        function(&(text + end + "\n}"))
+    }
+
+    #[test]
+    fn hundreds_of_thousands_of_instructions_take_linear_time_without_pressure() {
+        let target = Target::avx512();
+        let allocator = |length| Allocator::suited_to(&sums(length, "ret v1"), &target);
+        assert_eq!(allocator(5000), Allocator::Backtracking);
+        assert_eq!(allocator(500_000), Allocator::SinglePass);
+    }
+
+    #[test]
+    fn values_live_while_a_case_is_searched() {
+        let case = |n| format!("{n:#x}: block1(v{n})");
+        let cases: Vec<String> = (1..=100).map(case).collect();
+        let end = format!(
+            "switch v0, default block1(v0), {}\nblock1(v101: i32):\nret v101",
+            cases.join(", ")
+        );
+        let lives = lifetimes(&sums(100, &end), &Target::avx512()).sum;
+        // Each until all are made, and through all of the search.
+        assert!(lives > 100 * 100 / 2 + 100 * 100, "{lives}");
     }
 
     #[test]
