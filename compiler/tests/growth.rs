@@ -1,6 +1,7 @@
 //! What compiling takes grows with a program's length and no faster: programs made to be hard on a
 //! compiler, at a length and at four times that. What counts is the memory that is allocated, in
-//! all, which is the same each time and which whatever copies code has to ask for.
+//! all, which is the same each time and which whatever copies code has to ask for; for what goes
+//! through lists, the thread's time.
 
 use std::fmt::Write as _;
 
@@ -152,13 +153,11 @@ fn conditional_barriers_in_turn() {
 
 #[test]
 fn conditional_named_barriers_in_turn() {
-    let named = |length| {
+    assert_linear("named barriers", 25, |length| {
         let kernel = barriers(length, "named_barrier.workgroup.acqrel.global v8", true);
         let kernel = kernel.replace("block0(", "local l0 \"barrier\" size 12 align 4\nblock0(");
         kernel.replace("v6: i32", "v8: ptr = local_addr l0\nv6: i32")
-    };
-    assert_linear("named barriers", 25, named);
-    assert_linear_time("named barriers", 200, named);
+    });
 }
 
 /// So often a barrier, and another under a condition, with nothing in between.
@@ -252,5 +251,4 @@ fn jumps_to_one_place(length: usize) -> String {
 #[test]
 fn jumps_from_many_places_to_one() {
     assert_linear("jumps to one place", 500, jumps_to_one_place);
-    assert_linear_time("jumps to one place", 4000, jumps_to_one_place);
 }
