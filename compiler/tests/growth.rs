@@ -1,53 +1,44 @@
 //! What compiling takes grows with a program's length and no faster: programs made to be hard on a
 //! compiler, at a length and at four times that. What counts is the memory that is allocated, in
-//! all, which is the same each time and which whatever copies code has to ask for.
+//! all, which is the same each time and which whatever copies code has to ask for; for what goes
+//! through lists, the thread's time.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::fmt::Write as _;
 
 use brolga_compiler::image::Bindings;
 use brolga_compiler::{NdRange, Program, ir};
-
-thread_local! {
-    /// Bytes that this thread has allocated.
-    static ALLOCATED: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-fn count(bytes: usize) {
-    // Threads that end may still allocate.
-    let _ = ALLOCATED.try_with(|all| all.set(all.get() + bytes as u64));
-}
-
-// SAFETY: all is left to the system's allocator; counting does not allocate.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size());
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-
-    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(size);
-        // SAFETY: as the caller promises.
-        unsafe { System.realloc(ptr, layout, size) }
-    }
-}
+use brolga_compiler_testing::allocation::{self, Counting, measured};
+use rustix::time::{ClockId, Timespec, clock_gettime};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
 /// Bytes allocated to compile the kernel of a module.
 fn memory(text: &str) -> u64 {
-    let module = ir::parse::module(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let before = ALLOCATED.get();
+    let module = parsed(text);
+    measured(|| compile(module)).1
+}
+
+/// The time that this thread takes to compile the kernel of a module, in seconds. Others on the
+/// machine make it longer, so the shortest of some counts.
+fn time(text: &str) -> f64 {
+    let module = parsed(text);
+    let once = || {
+        let module = module.clone();
+        let before = clock_gettime(ClockId::ThreadCPUTime);
+        compile(module);
+        let after = clock_gettime(ClockId::ThreadCPUTime);
+        let seconds = |at: Timespec| at.tv_sec as f64 + at.tv_nsec as f64 * 1e-9;
+        seconds(after) - seconds(before)
+    };
+    (0..3).map(|_| once()).fold(f64::INFINITY, f64::min)
+}
+
+fn parsed(text: &str) -> ir::Module {
+    ir::parse::module(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn compile(module: ir::Module) {
     let program = Program::from_module(module, &Default::default()).expect("a program");
     let range = NdRange {
         work_dim: 1,
@@ -57,16 +48,21 @@ fn memory(text: &str) -> u64 {
     };
     let key = program.launch_key(0, &range, Bindings::NONE);
     program.compile(0, &key).expect("code");
-    ALLOCATED.get() - before
 }
 
 /// Four times as long a program takes not much more than four times as much.
 fn assert_linear(name: &str, length: usize, program: impl Fn(usize) -> String) {
-    let [less, more] = [length, 4 * length].map(|length| memory(&program(length)));
-    let growth = more as f64 / less as f64;
+    allocation::assert_linear(name, length, |length| memory(&program(length)));
+}
+
+/// What looks through lists allocates nothing, but takes time: eight times as long a program takes
+/// not much more than eight times as much, where the square would be 64.
+fn assert_linear_time(name: &str, length: usize, program: impl Fn(usize) -> String) {
+    let [less, more] = [length, 8 * length].map(|length| time(&program(length)));
+    let growth = more / less;
     assert!(
-        growth < 6.0,
-        "{name}: {less} bytes at {length}, {growth:.1} times as much at four times that"
+        growth < 20.0,
+        "{name}: {less:.3} s at {length}, {growth:.1} times as much at eight times that"
     );
 }
 
@@ -185,7 +181,7 @@ fn barriers_alone(length: usize) -> String {
 
 #[test]
 fn conditional_barriers_without_work_in_between() {
-    assert_linear("barriers alone", 200, barriers_alone);
+    assert_linear("barriers alone", 800, barriers_alone);
 }
 
 /// A `switch` with so many cases, each with a block of its own that gives another number.
@@ -207,9 +203,29 @@ fn switch(length: usize) -> String {
     })
 }
 
+/// One on which all work-items agree, with so many cases, each of which hands on one of a thousand
+/// numbers.
+fn uniform_switch(length: usize) -> String {
+    kernel(0, |text| {
+        let mut cases = Vec::new();
+        for case in 0..length {
+            let number = case + 11;
+            let _ = writeln!(text, "v{number}: i32 = const {:#x}", 7 * case % 1001);
+            cases.push(format!("{}: block1(v{number})", 3 * case));
+        }
+        let _ = write!(
+            text,
+            "switch v7, default block1(v5), {}\nblock1(v10: i32):\n",
+            cases.join(", ")
+        );
+        10
+    })
+}
+
 #[test]
 fn cases_of_a_switch() {
     assert_linear("a switch", 500, switch);
+    assert_linear_time("a switch of all work-items", 4000, uniform_switch);
 }
 
 /// So many conditional jumps to one place, with what has been computed by then.

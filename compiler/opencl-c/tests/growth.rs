@@ -3,42 +3,8 @@
 //! all, which is the same each time and which whatever copies things has to ask for. What looks
 //! through long lists instead is found by `hostile.rs`, at lengths where that takes hours.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
+use brolga_compiler_testing::allocation::{self, Counting, measured};
 use brolga_opencl_c::{Device, Input, Options, compile};
-
-thread_local! {
-    /// Bytes that this thread has allocated.
-    static ALLOCATED: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-fn count(bytes: usize) {
-    // Threads that end may still allocate.
-    let _ = ALLOCATED.try_with(|all| all.set(all.get() + bytes as u64));
-}
-
-// SAFETY: all is left to the system's allocator; counting does not allocate.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size());
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-
-    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(size);
-        // SAFETY: as the caller promises.
-        unsafe { System.realloc(ptr, layout, size) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -58,9 +24,7 @@ fn memory(source: &str) -> u64 {
         version: 310,
         ..Device::default()
     };
-    let before = ALLOCATED.get();
-    let compiled = compile(&input, &options, &device);
-    let taken = ALLOCATED.get() - before;
+    let (compiled, taken) = measured(|| compile(&input, &options, &device));
     let log: String = compiled.log.chars().take(400).collect();
     assert!(compiled.words.is_some(), "{log}");
     taken
@@ -68,12 +32,7 @@ fn memory(source: &str) -> u64 {
 
 /// Four times as long a source takes not much more than four times as much.
 fn assert_linear(name: &str, length: usize, source: impl Fn(usize) -> String) {
-    let [less, more] = [length, 4 * length].map(|length| memory(&source(length)));
-    let growth = more as f64 / less as f64;
-    assert!(
-        growth < 6.0,
-        "{name}: {less} bytes at {length}, {growth:.1} times as much at four times that"
-    );
+    allocation::assert_linear(name, length, |length| memory(&source(length)));
 }
 
 /// A kernel with these statements.

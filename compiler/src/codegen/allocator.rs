@@ -2,7 +2,7 @@
 
 use cranelift_entity::SecondaryMap;
 
-use crate::ir::{Function, Op, Value};
+use crate::ir::{Block, Function, Op, Terminator, Value};
 use crate::target::Target;
 
 /// How registers are allocated.
@@ -25,6 +25,10 @@ struct Lifetimes {
     /// Parameters of blocks, and arguments of jumps.
     params: usize,
     arguments: usize,
+    /// The most arguments that the jumps to one block hand on, and the blocks that each value lives
+    /// at the beginning of, added up.
+    most_arguments: usize,
+    entries: usize,
 }
 
 impl Allocator {
@@ -46,6 +50,16 @@ impl Allocator {
     /// thousands of loops one after the other do.
     const ALLOCATOR_BUDGET_OF_PARAMS: usize = 300_000_000;
 
+    /// The most arguments for one block times the blocks that values are alive at the beginning of.
+    /// At each of these, the arguments for the parameters before the value are gone through. More of
+    /// this takes a third of a second and soon seconds: thousands of cases of a switch do that each
+    /// hand on something else.
+    const ALLOCATOR_BUDGET_OF_ENTRIES: usize = 300_000_000;
+
+    /// However short values live, an instruction takes two to three microseconds. More of them take
+    /// a second: ten thousand calls of built-in functions in one kernel do.
+    const ALLOCATOR_BUDGET_OF_INSTRUCTIONS: usize = 400_000;
+
     /// The one that suits a function, generated for a target.
     pub fn suited_to(func: &Function, target: &Target) -> Allocator {
         let lifetimes = lifetimes(func, target);
@@ -53,6 +67,8 @@ impl Allocator {
         if pressure > Allocator::PRESSURE_LIMIT
             || lifetimes.sum > Allocator::ALLOCATOR_BUDGET
             || lifetimes.sum_by_use > Allocator::ALLOCATOR_BUDGET_BY_USE
+            || lifetimes.most_arguments * lifetimes.entries > Allocator::ALLOCATOR_BUDGET_OF_ENTRIES
+            || lifetimes.instructions > Allocator::ALLOCATOR_BUDGET_OF_INSTRUCTIONS
             || lifetimes.params * lifetimes.arguments > Allocator::ALLOCATOR_BUDGET_OF_PARAMS
         {
             Allocator::SinglePass
@@ -72,15 +88,21 @@ fn lifetimes(func: &Function, target: &Target) -> Lifetimes {
         target.registers(ty.scalar, ty.lanes) as usize
     };
     let (mut params, mut arguments) = (0, 0);
+    let mut arguments_of: SecondaryMap<Block, usize> = SecondaryMap::new();
     let mut at = 0;
+    // Where blocks begin; the search for a case has some, too.
+    let mut begins: Vec<u32> = Vec::new();
     for block in func.reverse_post_order() {
+        begins.push(at);
         for &param in &func.blocks[block].params {
             lives[param] = (at, at);
             params += registers(param);
         }
-        let calls = func.blocks[block].term.targets();
-        let handed = calls.flat_map(|call| &call.args);
-        arguments += handed.map(|&arg| registers(arg)).sum::<usize>();
+        for call in func.blocks[block].term.targets() {
+            let handed = call.args.iter().map(|&arg| registers(arg)).sum::<usize>();
+            arguments += handed;
+            arguments_of[call.block] += handed;
+        }
         let insts = &func.blocks[block].insts;
         for data in insts.iter().map(|&inst| &func.insts[inst]) {
             at += 1;
@@ -98,10 +120,17 @@ fn lifetimes(func: &Function, target: &Target) -> Lifetimes {
                 }
             }
         }
-        at += 1;
-        func.blocks[block]
-            .term
-            .for_each_value(|value| lives[value].1 = at);
+        let term = &func.blocks[block].term;
+        at += match term {
+            // A comparison for each, in a block of its own; what lives throughout lives there, too.
+            Terminator::Switch { cases, .. } => {
+                let count = cases.len() as u32;
+                begins.extend((1..=count).map(|n| at + n));
+                count + 1
+            }
+            _ => 1,
+        };
+        term.for_each_value(|value| lives[value].1 = at);
     }
     let mut found = Lifetimes {
         instructions: at as usize,
@@ -109,12 +138,16 @@ fn lifetimes(func: &Function, target: &Target) -> Lifetimes {
         sum_by_use: 0,
         params,
         arguments,
+        most_arguments: arguments_of.values().copied().max().unwrap_or(0),
+        entries: 0,
     };
+    let begun = |at: u32| begins.partition_point(|&begin| begin < at);
     for (value, &(start, end)) in lives.iter() {
         if start > 0 && end > start {
             let length = (end - start) as usize * registers(value);
             found.sum += length;
             found.sum_by_use += length * uses[value] as usize;
+            found.entries += (begun(end) - begun(start)) * registers(value);
         }
     }
     found
@@ -124,6 +157,12 @@ fn lifetimes(func: &Function, target: &Target) -> Lifetimes {
 mod tests {
     use super::*;
     use crate::ir::parse;
+
+    fn function(text: &str) -> Function {
+        let module = parse::module(text).expect("a module");
+        let mut functions = module.functions.values();
+        functions.next().expect("a function").clone()
+    }
 
     /// So many loops one after the other, each around two vectors.
     fn loops(length: usize) -> Function {
@@ -142,9 +181,59 @@ mod tests {
         let last = length + 1;
         let (a, b) = (3 * last, 3 * last + 1);
         text += &format!("block{last}(v{a}: i32x16, v{b}: i32x16):\nret\n}}");
-        let module = parse::module(&text).expect("a module");
-        let mut functions = module.functions.values();
-        functions.next().expect("a function").clone()
+        function(&text)
+    }
+
+    /// So many sums, of which each is used by the next, and what comes then.
+    fn sums(length: usize, end: &str) -> Function {
+        let mut text = "func \"f\" (i32) -> (i32) {\nblock0(v0: i32):\n".to_owned();
+        for n in 1..=length {
+            text += &format!("v{n}: i32 = iadd v{before}, v{before}\n", before = n - 1);
+        }
+        function(&(text + end + "\n}"))
+    }
+
+    #[test]
+    fn hundreds_of_thousands_of_instructions_take_linear_time_without_pressure() {
+        let target = Target::avx512();
+        let allocator = |length| Allocator::suited_to(&sums(length, "ret v1"), &target);
+        assert_eq!(allocator(5000), Allocator::Backtracking);
+        assert_eq!(allocator(500_000), Allocator::SinglePass);
+    }
+
+    #[test]
+    fn thousands_of_cases_that_hand_on_something_else_each_take_linear_time() {
+        let switch = |length: usize| {
+            let (mut constants, mut cases) = (String::new(), Vec::new());
+            for n in 1..=length {
+                constants += &format!("v{n}: i32 = const {n:#x}\n");
+                cases.push(format!("{n:#x}: block1(v{n})"));
+            }
+            let (last, sum) = (length + 1, length + 2);
+            function(&format!(
+                "func \"f\" (i32) -> (i32) {{\nblock0(v0: i32):\n{constants}\
+                 v{sum}: i32 = iadd v0, v0\nswitch v{sum}, default block1(v{sum}), {}\n\
+                 block1(v{last}: i32):\nret v{last}\n}}",
+                cases.join(", ")
+            ))
+        };
+        let target = Target::avx512();
+        let allocator = |length| Allocator::suited_to(&switch(length), &target);
+        assert_eq!(allocator(1000), Allocator::Backtracking);
+        assert_eq!(allocator(30_000), Allocator::SinglePass);
+    }
+
+    #[test]
+    fn values_live_while_a_case_is_searched() {
+        let case = |n| format!("{n:#x}: block1(v{n})");
+        let cases: Vec<String> = (1..=100).map(case).collect();
+        let end = format!(
+            "switch v0, default block1(v0), {}\nblock1(v101: i32):\nret v101",
+            cases.join(", ")
+        );
+        let lives = lifetimes(&sums(100, &end), &Target::avx512()).sum;
+        // Each until all are made, and through all of the search.
+        assert!(lives > 100 * 100 / 2 + 100 * 100, "{lives}");
     }
 
     #[test]

@@ -363,7 +363,8 @@ impl Function {
 
     /// The reachable blocks in reverse post-order.
     pub fn reverse_post_order(&self) -> Vec<Block> {
-        let mut seen: SecondaryMap<Block, bool> = SecondaryMap::with_capacity(self.blocks.len());
+        let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
+        seen.resize(self.blocks.len());
         let mut order = Vec::with_capacity(self.layout.len());
         let entry = self.entry();
         seen[entry] = true;

@@ -36,7 +36,7 @@ fn finish(func: &mut Function, replace: &SecondaryMap<Value, PackedOption<Value>
     func.replace_uses(replace);
     for index in 0..func.layout.len() {
         let block = func.layout[index];
-        let mut term = func.blocks[block].term.clone();
+        let mut term = std::mem::replace(&mut func.blocks[block].term, Terminator::Unreachable);
         for call in term.targets_mut() {
             let params = &func.blocks[call.block].params;
             let mut index = 0;
@@ -64,20 +64,10 @@ fn copied_values(func: &Function) -> Option<SecondaryMap<Value, PackedOption<Val
     let order = func.reverse_post_order();
     let mut jumps: SecondaryMap<Block, Vec<&[Value]>> = SecondaryMap::new();
     for &block in &order {
-        let term = &func.blocks[block].term;
-        match term {
-            Terminator::Br(call) => jumps[call.block].push(&call.args),
-            Terminator::CondBr { then, els, .. } => {
-                jumps[then.block].push(&then.args);
-                jumps[els.block].push(&els.args);
+        for call in func.blocks[block].term.targets() {
+            if !call.args.is_empty() {
+                jumps[call.block].push(&call.args);
             }
-            Terminator::Switch { cases, default, .. } => {
-                for (_, call) in cases {
-                    jumps[call.block].push(&call.args);
-                }
-                jumps[default.block].push(&default.args);
-            }
-            Terminator::Ret(_) | Terminator::Unreachable => {}
         }
     }
     // A constant stands for every constant with its type and bits.

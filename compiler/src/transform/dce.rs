@@ -6,7 +6,7 @@
 
 use cranelift_entity::SecondaryMap;
 
-use crate::ir::{Block, Function, Inst, Terminator, Value, ValueDef};
+use crate::ir::{Block, BlockCall, Function, Inst, Terminator, Value, ValueDef};
 
 /// Removes what is not needed. Returns whether there was anything.
 pub fn run(func: &mut Function) -> bool {
@@ -58,7 +58,8 @@ fn mark(func: &Function) -> Live {
             Terminator::Ret(values) => work.extend(values),
             Terminator::Br(_) | Terminator::Unreachable => {}
         }
-        for (i, call) in term.targets().enumerate() {
+        let with_args = |(_, call): &(usize, &BlockCall)| !call.args.is_empty();
+        for (i, call) in term.targets().enumerate().filter(with_args) {
             incoming[call.block].push((block, i));
         }
     }

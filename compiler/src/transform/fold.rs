@@ -36,7 +36,9 @@ pub fn run(func: &mut Function) -> bool {
         changed,
     } = folder;
     // Uses that come before their definition in the walk: jump arguments round loops.
-    func.replace_uses(&replace);
+    if changed {
+        func.replace_uses(&replace);
+    }
     changed
 }
 
@@ -163,11 +165,11 @@ impl Folder<'_> {
         cases: &[(u64, BlockCall)],
         default: &BlockCall,
     ) -> Option<Terminator> {
-        let useful: Vec<_> = cases
-            .iter()
-            .filter(|(_, call)| call != default)
-            .cloned()
-            .collect();
+        let is_useful = |(_, call): &&(u64, BlockCall)| call != default;
+        if cases.len() > 1 && cases.iter().all(|case| is_useful(&case)) {
+            return None;
+        }
+        let useful: Vec<_> = cases.iter().filter(is_useful).cloned().collect();
         match useful.as_slice() {
             [] => Some(Terminator::Br(default.clone())),
             [(bits, call)] => {
@@ -181,7 +183,6 @@ impl Folder<'_> {
                     els: default.clone(),
                 })
             }
-            _ if useful.len() == cases.len() => None,
             _ => Some(Terminator::Switch {
                 value,
                 cases: useful,

@@ -40,17 +40,21 @@ pub fn run(func: &mut Function) -> bool {
         changed: false,
     };
     let mut at_end: SecondaryMap<Block, Option<[u32; SPACES]>> = SecondaryMap::new();
+    // How many entries are the dominators'; those behind are undone before the next block.
+    let mut known = 0;
     let mut stack = vec![Step::Enter(pass.func.entry())];
     while let Some(step) = stack.pop() {
         match step {
-            Step::Leave(mark) => pass.undo_to(mark),
+            Step::Leave(mark) => known = mark,
             Step::Enter(block) => {
+                pass.undo_to(known);
                 pass.epochs = match preds[block].as_slice() {
                     [only] => at_end[*only].unwrap_or_else(|| pass.fresh_epochs()),
                     _ => pass.fresh_epochs(),
                 };
                 stack.push(Step::Leave(pass.entries.len()));
                 pass.block(block);
+                known = pass.entries.len();
                 at_end[block] = Some(pass.epochs);
                 let children = dominators.children(block).iter().rev();
                 stack.extend(children.map(|&child| Step::Enter(child)));
@@ -68,7 +72,7 @@ pub fn run(func: &mut Function) -> bool {
 
 enum Step {
     Enter(Block),
-    /// Undo entries down to this many.
+    /// Only so many entries are of dominators of what follows.
     Leave(usize),
 }
 

@@ -181,12 +181,13 @@ impl Passes<'_> {
             // Private objects may have been memory only for the sake of the question.
             promote_all(func, Stage::Scalarized);
         }
-        rounds(func, Stage::Scalarized);
+        let mut cleanup = Cleanup::new(Stage::Scalarized);
+        cleanup.rounds(func);
         if let Some(size) = self.required_size
             && required_size::run(func, size)
         {
-            check(func, Stage::Scalarized, "required_size");
-            rounds(func, Stage::Scalarized);
+            cleanup.after(func, "required_size");
+            cleanup.rounds(func);
         }
         for _ in 0..UNROLL_ROUNDS {
             if !unroll::run(func) {
@@ -195,18 +196,19 @@ impl Passes<'_> {
             check(func, Stage::Scalarized, "unroll");
             // Private arrays indexed by a counter are indexed by constants now.
             promote_all(func, Stage::Scalarized);
-            rounds(func, Stage::Scalarized);
+            cleanup.after(func, "promote");
+            cleanup.rounds(func);
         }
-        if self.contract {
-            contract::run(func);
-            check(func, Stage::Scalarized, "contract");
+        if self.contract && contract::run(func) {
+            cleanup.after(func, "contract");
         }
-        hoist_sink::run(func);
-        check(func, Stage::Scalarized, "hoist_sink");
-        cleanup_at(func, Stage::Scalarized);
+        if hoist_sink::run(func) {
+            cleanup.after(func, "hoist_sink");
+        }
+        cleanup.with_loops(func);
         if interleaved_accesses::run(func) {
-            check(func, Stage::Scalarized, "interleaved_accesses");
-            rounds(func, Stage::Scalarized);
+            cleanup.after(func, "interleaved_accesses");
+            cleanup.rounds(func);
         }
         (params, remarks)
     }
@@ -258,26 +260,96 @@ pub fn cleanup_kernel(func: &mut Function) {
 }
 
 fn cleanup_at(func: &mut Function, stage: Stage) {
-    rounds(func, stage);
-    if licm::run(func) {
-        check(func, stage, "licm");
-        rounds(func, stage);
-    }
+    Cleanup::new(stage).with_loops(func);
 }
 
 fn rounds(func: &mut Function, stage: Stage) {
-    for _ in 0..CLEANUP_ROUNDS {
-        let mut changed = false;
-        let mut pass = |func: &mut Function, name: &str, run: fn(&mut Function) -> bool| {
-            changed |= run(func);
-            check(func, stage, name);
-        };
-        pass(func, "fold", fold::run);
-        pass(func, "simplify_cfg", simplify_cfg::run);
-        pass(func, "gvn", gvn::run);
-        pass(func, "dce", dce::run);
-        if !changed {
-            break;
+    Cleanup::new(stage).rounds(func);
+}
+
+/// A pass that cleans up.
+struct CleanupPass {
+    name: &'static str,
+    run: fn(&mut Function) -> bool,
+    /// The passes, as bits, that may find something to do after it has changed the function.
+    gives_work_to: u8,
+}
+
+const FOLD: u8 = 1 << 0;
+const SIMPLIFY_CFG: u8 = 1 << 1;
+const GVN: u8 = 1 << 2;
+const DCE: u8 = 1 << 3;
+
+/// In the order of a round; the bit of each is its place. Value numbering goes through definitions
+/// before their uses and leaves nothing repeated, and what is dead repeats nothing.
+const CLEANUP: [CleanupPass; 4] = [
+    CleanupPass {
+        name: "fold",
+        run: fold::run,
+        gives_work_to: FOLD | SIMPLIFY_CFG | GVN | DCE,
+    },
+    CleanupPass {
+        name: "simplify_cfg",
+        run: simplify_cfg::run,
+        gives_work_to: FOLD | SIMPLIFY_CFG | GVN | DCE,
+    },
+    CleanupPass {
+        name: "gvn",
+        run: gvn::run,
+        gives_work_to: FOLD | SIMPLIFY_CFG | DCE,
+    },
+    CleanupPass {
+        name: "dce",
+        run: dce::run,
+        gives_work_to: FOLD | SIMPLIFY_CFG,
+    },
+];
+
+/// Cleaning up a function, with what is known to be clean.
+struct Cleanup {
+    stage: Stage,
+    /// The passes that may find something to do.
+    pending: u8,
+}
+
+impl Cleanup {
+    fn new(stage: Stage) -> Cleanup {
+        Cleanup {
+            stage,
+            pending: FOLD | SIMPLIFY_CFG | GVN | DCE,
+        }
+    }
+
+    /// Another pass has changed the function.
+    fn after(&mut self, func: &Function, pass: &str) {
+        check(func, self.stage, pass);
+        self.pending = FOLD | SIMPLIFY_CFG | GVN | DCE;
+    }
+
+    fn rounds(&mut self, func: &mut Function) {
+        for _ in 0..CLEANUP_ROUNDS {
+            for (n, pass) in CLEANUP.iter().enumerate() {
+                if self.pending & 1 << n == 0 {
+                    continue;
+                }
+                self.pending &= !(1 << n);
+                if (pass.run)(func) {
+                    check(func, self.stage, pass.name);
+                    self.pending |= pass.gives_work_to;
+                }
+            }
+            if self.pending == 0 {
+                break;
+            }
+        }
+    }
+
+    /// Rounds before and after what does not change in loops is taken out of them.
+    fn with_loops(&mut self, func: &mut Function) {
+        self.rounds(func);
+        if licm::run(func) {
+            self.after(func, "licm");
+            self.rounds(func);
         }
     }
 }

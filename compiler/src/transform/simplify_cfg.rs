@@ -1,6 +1,6 @@
 //! Control flow made simple.
 //!
-//! In this order, until nothing changes (a few rounds at most):
+//! In this order, until steps 3 and 5 find nothing more (a few rounds at most):
 //!
 //! 1. blocks that the entry does not reach go away;
 //! 2. parameters that are given one value on every jump become that value, and parameters of one
@@ -10,8 +10,9 @@
 //! 4. a block whose only predecessor jumps nowhere else is appended to it;
 //! 5. a branch around a few cheap pure operations becomes `select`s (`if_convert.rs`).
 //!
-//! Each step is linear in the function; rounds are few because 3 to 5 work through blocks in an
-//! order in which inner constructs come first.
+//! What the other steps make of a function is of use to those behind them only. Each step is linear
+//! in the function; rounds are few because 3 to 5 work through blocks in an order in which inner
+//! constructs come first.
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
@@ -26,14 +27,17 @@ const ROUNDS: usize = 8;
 pub fn run(func: &mut Function) -> bool {
     let mut changed = false;
     for _ in 0..ROUNDS {
-        let mut more = remove_unreachable(func);
-        more |= block_params::run(func);
-        more |= thread_empty(func);
-        more |= remove_unreachable(func);
-        more |= merge_lines(func);
-        more |= if_convert::run(func);
-        changed |= more;
-        if !more {
+        changed |= remove_unreachable(func);
+        changed |= block_params::run(func);
+        let mut again = thread_empty(func);
+        if again {
+            remove_unreachable(func);
+        }
+        changed |= merge_lines(func);
+        again |= if_convert::run(func);
+        changed |= again;
+        // What the other steps make of a function is of use to those behind them only.
+        if !again {
             break;
         }
     }
@@ -42,13 +46,17 @@ pub fn run(func: &mut Function) -> bool {
 
 /// Drops blocks that the entry does not reach from the layout.
 pub fn remove_unreachable(func: &mut Function) -> bool {
-    let mut reachable: SecondaryMap<Block, bool> = SecondaryMap::with_capacity(func.blocks.len());
-    for block in func.reverse_post_order() {
+    let order = func.reverse_post_order();
+    if order.len() == func.layout.len() {
+        return false;
+    }
+    let mut reachable: SecondaryMap<Block, bool> = SecondaryMap::new();
+    reachable.resize(func.blocks.len());
+    for block in order {
         reachable[block] = true;
     }
-    let before = func.layout.len();
     func.layout.retain(|&block| reachable[block]);
-    func.layout.len() != before
+    true
 }
 
 /// Appends each block with one predecessor that jumps nowhere else to that predecessor.
@@ -96,6 +104,13 @@ struct Thread {
 
 /// Makes jumps to blocks that only jump on go where these lead.
 fn thread_empty(func: &mut Function) -> bool {
+    let only_jumps_on = |func: &Function, block: Block| {
+        let data = &func.blocks[block];
+        block != func.entry() && data.insts.is_empty() && matches!(data.term, Terminator::Br(_))
+    };
+    if !func.layout.iter().any(|&block| only_jumps_on(func, block)) {
+        return false;
+    }
     let order = func.reverse_post_order();
     let mut position: SecondaryMap<Block, usize> = SecondaryMap::new();
     for (i, &block) in order.iter().enumerate() {
@@ -115,8 +130,7 @@ fn thread_empty(func: &mut Function) -> bool {
         let Terminator::Br(call) = &data.term else {
             continue;
         };
-        if block == func.entry()
-            || !data.insts.is_empty()
+        if !only_jumps_on(func, block)
             || is_header[call.block]
             || data.params.iter().any(|&p| elsewhere[p])
         {

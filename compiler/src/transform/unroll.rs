@@ -89,7 +89,7 @@ struct Plan {
     header: Block,
     /// In reverse post-order, the header first.
     blocks: Vec<Block>,
-    /// The blocks outside that jump to the header.
+    /// The blocks outside that jump to the header, each once.
     before: SmallVec<[Block; 4]>,
     /// The block that ends with the test, and the jumps that stay in the loop and leave it.
     test: Block,
@@ -123,7 +123,9 @@ fn plan(
         .iter()
         .copied()
         .filter(|&pred| !forest.contains(id, pred));
-    let before: SmallVec<[Block; 4]> = before.collect();
+    let mut before: SmallVec<[Block; 4]> = before.collect();
+    // A block is there for each of its jumps, one after the other.
+    before.dedup();
     // Each block but one weighs something.
     let blocks = forest.blocks(func, id, WEIGHT + 1)?;
     let counters = Counters::new(func, &blocks, latch, &before, *cond)?;

@@ -7,12 +7,13 @@
 //! a number -> modules/mutate.rs -> SPIR-V that may be wrong --> refused or compiled, never a panic
 //! ```
 //!
-//! `children.rs` has such work done by processes that may crash. `machine.rs` compiles one
+//! `allocation.rs` counts allocated memory. `children.rs` has such work done by processes that may crash. `machine.rs` compiles one
 //! function.
 //!
 //! Open `engines/mod.rs` first. The tests are in `../tests`, with a page on the format of file
 //! tests.
 
+pub mod allocation;
 pub mod assembly;
 pub mod children;
 pub mod engines;

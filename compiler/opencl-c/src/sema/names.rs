@@ -33,11 +33,17 @@ impl Types {
 
     /// The type in other words.
     pub(super) fn name_as(&self, ty: QualType, how: How<'_>) -> String {
-        self.declare(ty, None, String::new(), how)
+        self.declare(ty, None, Declarator::default(), how)
     }
 
     /// The type around a declarator `inner`, of an object in `space`.
-    fn declare(&self, ty: QualType, space: Option<Space>, inner: String, how: How<'_>) -> String {
+    fn declare(
+        &self,
+        ty: QualType,
+        space: Option<Space>,
+        mut inner: Declarator,
+        how: How<'_>,
+    ) -> String {
         stacker::maybe_grow(64 << 10, 1 << 20, || match self.get(ty.ty) {
             _ if how.alias.is_some_and(|alias| alias.ty == ty.ty) => {
                 self.declare_base(ty, space, inner, how)
@@ -48,17 +54,17 @@ impl Types {
                     text.push_str(space_name(space));
                 }
                 text.push_str(&qualifiers(ty.quals));
-                let text = text.trim_end().to_owned();
-                let inner = join(text, inner);
-                let wrapped = match self.get(pointee.ty) {
-                    Type::Array { .. } | Type::Function(_) => format!("({inner})"),
-                    _ => inner,
-                };
-                self.declare(*pointee, Some(*to), wrapped, how)
+                inner.prepend(text.trim_end().to_owned());
+                if let Type::Array { .. } | Type::Function(_) = self.get(pointee.ty) {
+                    inner.prepend("(".to_owned());
+                    inner.append(")");
+                }
+                self.declare(*pointee, Some(*to), inner, how)
             }
             Type::Array { element, len } => {
                 let len = len.map_or(String::new(), |len| len.to_string());
-                self.declare(*element, space, format!("{inner}[{len}]"), how)
+                inner.append(&format!("[{len}]"));
+                self.declare(*element, space, inner, how)
             }
             Type::Function(function) => {
                 let params: Vec<String> = function
@@ -71,11 +77,13 @@ impl Types {
                 } else {
                     params.join(", ")
                 };
-                self.declare(function.result, None, format!("{inner}({params})"), how)
+                inner.append(&format!("({params})"));
+                self.declare(function.result, None, inner, how)
             }
             Type::Block(function) => {
                 let quals = if ty.quals.is_const { "const" } else { "" };
-                let inner = join(format!("(__generic ^{quals}"), inner) + ")";
+                inner.prepend(format!("(__generic ^{quals}"));
+                inner.append(")");
                 self.declare((*function).into(), None, inner, how)
             }
             _ => self.declare_base(ty, space, inner, how),
@@ -86,7 +94,7 @@ impl Types {
         &self,
         ty: QualType,
         space: Option<Space>,
-        inner: String,
+        inner: Declarator,
         how: How<'_>,
     ) -> String {
         let mut text = qualifiers(ty.quals);
@@ -97,11 +105,7 @@ impl Types {
             Some(alias) if alias.ty == ty.ty => text.push_str(how.interner.text(alias.name)),
             _ => text.push_str(&self.base_name(ty.ty, how)),
         }
-        if inner.is_empty() {
-            text
-        } else {
-            format!("{text} {inner}")
-        }
+        inner.behind(text)
     }
 
     /// A type that is no pointer, array or function.
@@ -187,12 +191,48 @@ impl ImageDim {
     }
 }
 
-fn join(left: String, right: String) -> String {
-    let word = |c: char| c.is_alphanumeric() || c == '_';
-    if left.ends_with(word) && right.starts_with(|c| word(c) || c == '*') {
-        format!("{left} {right}")
-    } else {
-        left + &right
+/// What is written around a name, from the inside out: pointers in front of it, arrays and
+/// parameters behind.
+#[derive(Default)]
+struct Declarator {
+    /// The outermost last.
+    before: Vec<String>,
+    after: String,
+}
+
+impl Declarator {
+    /// Writes text in front, apart from a word that is there.
+    fn prepend(&mut self, mut text: String) {
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        let first = match self.before.last() {
+            Some(before) => before,
+            None => &self.after,
+        };
+        if text.ends_with(word) && first.starts_with(|c| word(c) || c == '*') {
+            text.push(' ');
+        }
+        self.before.push(text);
+    }
+
+    fn append(&mut self, text: &str) {
+        self.after.push_str(text);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.before.is_empty() && self.after.is_empty()
+    }
+
+    /// All of it behind what it declares.
+    fn behind(self, mut text: String) -> String {
+        if !self.is_empty() {
+            text.push(' ');
+        }
+        self.before
+            .iter()
+            .rev()
+            .for_each(|part| text.push_str(part));
+        text.push_str(&self.after);
+        text
     }
 }
 

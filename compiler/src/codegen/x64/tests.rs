@@ -495,3 +495,45 @@ fn what_a_blend_chooses_is_computed_under_its_mask() {
     let product = blended("t: f64x8 = fmul a, a\n  r: f64x8 = fma a, b, t", "b");
     assert_eq!(count(&product, "vpblendmq"), 1, "{product:?}");
 }
+
+/// A switch with so many cases, each of which hands another constant to one block.
+fn switch_of_constants(length: usize) -> Vec<String> {
+    let (mut constants, mut cases) = (String::new(), Vec::new());
+    for n in 0..length {
+        constants += &format!("  c{n}: i64 = const {:#x}\n", 7 * n);
+        cases.push(format!("{:#x}: block1(c{n})", 3 * n));
+    }
+    listing(&format!(
+        "block0(x: i64, p: ptr):\n{constants}  switch x, default block1(x), {}\n\
+         block1(r: i64):\n  store.global.align8 p, r\n  ret",
+        cases.join(", ")
+    ))
+}
+
+#[test]
+fn constants_of_a_switchs_cases_are_made_where_the_cases_are() {
+    let code = switch_of_constants(100);
+    // No frame: nothing is kept in memory until it is known which case it is.
+    assert_eq!(code[0], "block0:", "{code:?}");
+    assert_eq!(count(&code, "mov qword ptr [rsp"), 0, "{code:?}");
+}
+
+#[test]
+fn neighbouring_cases_of_a_switch_are_one_comparison() {
+    let cases = |begin: u64| {
+        let cases = (begin..begin + 100).map(|case| format!("{case:#x}: block1"));
+        cases.collect::<Vec<_>>().join(", ")
+    };
+    let search = |begin| {
+        listing(&format!(
+            "block0(x: i64, p: ptr):\n  switch x, default block2, {}\n\
+             block1:\n  store.global.align8 p, x\n  ret\nblock2:\n  ret",
+            cases(begin)
+        ))
+    };
+    for begin in [0, 1000, 1 << 40, u64::MAX - 100] {
+        let code = search(begin);
+        assert_eq!(count(&code, "cmp"), 1, "{code:?}");
+        assert_eq!(count(&code, "sub"), usize::from(begin > 0), "{code:?}");
+    }
+}

@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 use super::Access;
 use super::packs::{Elements, Kind, Loose, LooseData, Pack, PackData, Packs, Source};
 use crate::analysis::LoopForest;
-use crate::ir::{Block, Function, Inst, Op, Value, ValueDef};
+use crate::ir::{Block, Function, Inst, Jump, Op, Terminator, Value, ValueDef};
 
 /// Of so many uses of a value packs are looked for.
 const USES: usize = 16;
@@ -33,7 +33,10 @@ pub fn find(func: &mut Function, loops: &LoopForest) -> Packs {
 #[derive(Clone, Copy)]
 enum User {
     Inst(Inst),
-    Jump(Block),
+    /// An argument.
+    Jump(Jump),
+    /// What a block's end decides on, or returns.
+    End,
 }
 
 struct Finder<'a> {
@@ -69,10 +72,24 @@ impl<'a> Finder<'a> {
                     def_block[result] = Some(block);
                 }
             }
-            data.term
-                .for_each_value(|value| uses[value].push(User::Jump(block)));
-            for (n, call) in data.term.targets().enumerate() {
-                packs.jumps[call.block].push((block, n));
+            match &data.term {
+                Terminator::CondBr { cond: value, .. } | Terminator::Switch { value, .. } => {
+                    uses[*value].push(User::End);
+                }
+                Terminator::Ret(values) => {
+                    values.iter().for_each(|&v| uses[v].push(User::End));
+                }
+                Terminator::Br(_) | Terminator::Unreachable => {}
+            }
+            for (number, call) in (0..).zip(data.term.targets()) {
+                packs.jumps[call.block].push((block, number as usize));
+                let jump = Jump {
+                    from: block,
+                    number,
+                };
+                for &arg in &call.args {
+                    uses[arg].push(User::Jump(jump));
+                }
             }
         }
         Finder {
@@ -258,7 +275,7 @@ impl<'a> Finder<'a> {
         // All are done where the last one is.
         let last = insts.iter().filter_map(|&i| self.places[i]).max()?.1;
         let is_later = |user: &User| match *user {
-            User::Jump(_) => true,
+            User::Jump(_) | User::End => true,
             User::Inst(user) => {
                 self.places[user].is_none_or(|(at, place)| at != block || place > last)
             }
@@ -376,22 +393,19 @@ impl<'a> Finder<'a> {
                         self.pack(&users);
                     }
                 }
-                User::Jump(from) => {
-                    let term = &self.func.blocks[from].term;
-                    let calls: Vec<Elements> = term
-                        .targets()
-                        .filter_map(|call| {
-                            let param = |value: &Value| {
-                                let at = call.args.iter().position(|arg| arg == value)?;
-                                self.func.blocks[call.block].params.get(at).copied()
-                            };
-                            values.iter().map(param).collect()
-                        })
-                        .collect();
-                    for params in calls {
+                User::Jump(jump) => {
+                    let term = &self.func.blocks[jump.from].term;
+                    let call = term.target(jump.number as usize).expect("a jump");
+                    let param = |value: &Value| {
+                        let at = call.args.iter().position(|arg| arg == value)?;
+                        self.func.blocks[call.block].params.get(at).copied()
+                    };
+                    let params: Option<Elements> = values.iter().map(param).collect();
+                    if let Some(params) = params {
                         self.pack(&params);
                     }
                 }
+                User::End => {}
             }
         }
     }
@@ -402,7 +416,7 @@ impl<'a> Finder<'a> {
         let uses = self.uses[value].iter().take(USES).filter(|user| {
             let inst = match user {
                 User::Inst(inst) => Some(*inst),
-                User::Jump(_) => None,
+                User::Jump(_) | User::End => None,
             };
             inst.is_none() || std::mem::replace(&mut last, inst) != inst
         });

@@ -1,7 +1,9 @@
 //! Blocks and how they end; conditions as flags.
 
+use std::collections::HashMap;
+
 use cranelift_entity::SecondaryMap;
-use regalloc2::RegClass;
+use regalloc2::{Block as MachineBlock, RegClass};
 use smallvec::{SmallVec, smallvec};
 
 use super::values::Repr;
@@ -76,6 +78,13 @@ fn cold(func: &Function, order: &[Block]) -> SecondaryMap<Block, bool> {
     }
     cold[func.entry()] = false;
     cold
+}
+
+/// Neighbouring cases of a switch that lead to one block.
+struct CaseRange {
+    first: u64,
+    last: u64,
+    block: MachineBlock,
 }
 
 /// A condition as an instruction sets it.
@@ -173,7 +182,7 @@ impl Isel<'_> {
     }
 
     /// A jump without arguments.
-    pub fn plain_target(block: regalloc2::Block) -> Target {
+    pub fn plain_target(block: MachineBlock) -> Target {
         Target {
             block,
             args: SmallVec::new(),
@@ -219,7 +228,8 @@ impl Isel<'_> {
         Ok(())
     }
 
-    /// A search that halves the cases.
+    /// A search that halves the cases. Arguments of a jump get their registers on the way to its
+    /// block, behind the search: made before it, those of all cases would live throughout.
     fn switch(
         &mut self,
         value: Value,
@@ -233,13 +243,38 @@ impl Isel<'_> {
         } else {
             Size::B32
         };
-        let mut sorted: Vec<(u64, Target)> = Vec::with_capacity(cases.len());
-        for (bits, call) in cases {
-            sorted.push((*bits, self.target(call)?));
+        let mut ways: HashMap<&BlockCall, MachineBlock> = HashMap::new();
+        let mut edges: Vec<(MachineBlock, &BlockCall)> = Vec::new();
+        let mut way = |isel: &mut Self, call| {
+            *ways.entry(call).or_insert_with(|| {
+                if call.args.is_empty() {
+                    return isel.blocks[call.block].expect("reachable");
+                }
+                edges.push((isel.m.new_block(), call));
+                edges[edges.len() - 1].0
+            })
+        };
+        let to_default = way(self, default);
+        let mut sorted: Vec<(u64, MachineBlock)> = Vec::with_capacity(cases.len());
+        sorted.extend(cases.iter().map(|(bits, call)| (*bits, way(self, call))));
+        sorted.sort_by_key(|&(bits, _)| bits);
+        let mut ranges: Vec<CaseRange> = Vec::with_capacity(sorted.len());
+        for (bits, block) in sorted.into_iter().filter(|case| case.1 != to_default) {
+            match ranges.last_mut() {
+                Some(range) if range.block == block && bits - range.last == 1 => range.last = bits,
+                _ => ranges.push(CaseRange {
+                    first: bits,
+                    last: bits,
+                    block,
+                }),
+            }
         }
-        sorted.sort_by_key(|(bits, _)| *bits);
-        let default = self.target(default)?;
-        self.search(reg, size, &sorted, &default);
+        self.search(reg, size, &ranges, to_default);
+        for (block, call) in edges {
+            self.m.switch_to(block);
+            let target = self.target(call)?;
+            self.m.jump(target);
+        }
         Ok(())
     }
 
@@ -247,31 +282,27 @@ impl Isel<'_> {
         &mut self,
         reg: regalloc2::VReg,
         size: Size,
-        cases: &[(u64, Target)],
-        default: &Target,
+        cases: &[CaseRange],
+        default: MachineBlock,
     ) {
         /// So many are compared one after the other.
         const FEW: usize = 4;
-        if cases.is_empty() {
-            self.m.jump(default.clone());
+        let Some((last, before)) = cases.split_last() else {
+            self.m.jump(Self::plain_target(default));
             return;
-        }
+        };
         if cases.len() <= FEW {
-            for (n, (bits, target)) in cases.iter().enumerate() {
-                self.compare_with(reg, size, *bits);
-                if n + 1 == cases.len() {
-                    self.m.branch(Cc::E, target.clone(), default.clone());
-                    return;
-                }
+            for range in before {
                 let next = self.m.new_block();
-                self.m
-                    .branch(Cc::E, target.clone(), Self::plain_target(next));
+                self.branch_within(reg, size, range, next);
                 self.m.switch_to(next);
             }
+            self.branch_within(reg, size, last, default);
+            return;
         }
         let (low, high) = cases.split_at(cases.len() / 2);
         let (below, above) = (self.m.new_block(), self.m.new_block());
-        self.compare_with(reg, size, high[0].0);
+        self.compare_with(reg, size, high[0].first);
         self.m
             .branch(Cc::B, Self::plain_target(below), Self::plain_target(above));
         self.m.switch_to(below);
@@ -280,17 +311,44 @@ impl Isel<'_> {
         self.search(reg, size, high, default);
     }
 
-    fn compare_with(&mut self, reg: regalloc2::VReg, size: Size, bits: u64) {
-        let immediate = match size {
-            Size::B64 => i32::try_from(bits as i64).is_ok(),
-            _ => true,
+    /// Branches to the range's block if the value is in it.
+    fn branch_within(
+        &mut self,
+        reg: regalloc2::VReg,
+        size: Size,
+        range: &CaseRange,
+        otherwise: MachineBlock,
+    ) {
+        let (then, els) = [range.block, otherwise].map(Self::plain_target).into();
+        if range.first == range.last {
+            self.compare_with(reg, size, range.first);
+            self.m.branch(Cc::E, then, els);
+            return;
+        }
+        let above = match range.first {
+            0 => reg,
+            first => match Self::compared_immediate(size, first) {
+                Some(imm) => self.mi(Opcode::SubImm, size, reg, imm),
+                None => {
+                    let first = self.int_constant(first);
+                    self.rvm(Opcode::Sub, size, reg, first)
+                }
+            },
         };
-        if immediate {
-            let imm = if size == Size::B64 {
-                bits as i64
-            } else {
-                i64::from(bits as u32 as i32)
-            };
+        self.compare_with(above, size, range.last - range.first);
+        self.m.branch(Cc::Be, then, els);
+    }
+
+    /// The number as an operand of an instruction, if it fits.
+    fn compared_immediate(size: Size, bits: u64) -> Option<i64> {
+        match size {
+            Size::B64 => i32::try_from(bits as i64).ok().map(i64::from),
+            _ => Some(i64::from(bits as u32 as i32)),
+        }
+    }
+
+    fn compare_with(&mut self, reg: regalloc2::VReg, size: Size, bits: u64) {
+        if let Some(imm) = Self::compared_immediate(size, bits) {
             self.test_imm(Opcode::CmpImm, size, reg, imm);
         } else {
             let other = self.int_constant(bits);
