@@ -113,8 +113,9 @@ fn an_in_order_queue_that_nobody_flushes_runs() {
         queue.enqueue_task(&kernel, &[]).unwrap();
     }
     let until = Instant::now() + LIMIT;
-    // SAFETY: the buffer lives; the kernel writes words.
-    let run = || unsafe { sum.memory().as_ptr().cast::<u32>().read_volatile() };
+    // SAFETY: the buffer lives; the kernel writes words, atomically.
+    let word = unsafe { AtomicU32::from_ptr(sum.memory().as_ptr().cast()) };
+    let run = || word.load(Ordering::Relaxed);
     while run() < 50 && Instant::now() < until {
         std::thread::yield_now();
     }

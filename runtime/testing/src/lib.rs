@@ -230,15 +230,16 @@ unsafe extern "C" fn count(launch: *const Launch, scratch: *mut u8, begin: u64, 
     }
 }
 
-/// `sum[0] += value`, once for each group, without atomics: only ordered launches get it right. One
-/// group only.
+/// `sum[0] += value`, once for each group, read and written apart: only ordered launches get it
+/// right. One group only. The host may look on.
 unsafe extern "C" fn add(launch: *const Launch, _: *mut u8, begin: u64, end: u64) {
     // SAFETY: as above.
     unsafe {
-        let sum: *mut u32 = argument(launch, 0);
+        let sum: *const AtomicU32 = argument(launch, 0);
         let value: u32 = argument(launch, 8);
         for _ in begin..end {
-            *sum += value;
+            let before = (*sum).load(Ordering::Relaxed);
+            (*sum).store(before + value, Ordering::Relaxed);
         }
     }
 }
