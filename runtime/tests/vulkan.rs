@@ -7,8 +7,11 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use brolga_compiler::{AccessQualifier, ArgKind};
-use brolga_runtime::{Buffer, ClError, Context, Kernel, Program, Queue};
+use brolga_runtime::memory::image::{ImageDesc, ImageSource};
+use brolga_runtime::memory::sampler::SamplerState;
+use brolga_runtime::{Buffer, ClError, Context, HostPtr, Image, Kernel, Program, Queue, Sampler};
 use brolga_runtime_testing::*;
+use opencl_sys::*;
 
 /// The bytes of a module that is valid for a version of Vulkan.
 fn module(text: &str, version: &str) -> Vec<u8> {
@@ -347,4 +350,92 @@ fn functions_of_glsl_give_what_they_are_to() {
             }
         }
     }
+}
+
+/// A 4 by 2 image of four components of 32 bits, in a buffer's memory.
+fn image(context: &Arc<Context>, data_type: u32, texels: &[u32]) -> (Arc<Image>, Arc<Buffer>) {
+    let memory = buffer(context, texels);
+    let desc = ImageDesc {
+        image_type: CL_MEM_OBJECT_IMAGE2D,
+        width: 4,
+        height: 2,
+        ..ImageDesc::default()
+    };
+    let source = ImageSource::Buffer(Arc::clone(&memory));
+    let format = (CL_RGBA, data_type);
+    let image = Image::new(context, 0, format, &desc, HostPtr::null(), source, vec![]);
+    (image.unwrap(), memory)
+}
+
+const IMAGES: &str = include_str!("../../compiler/tests/spirv/accept/vulkan_images.spvasm");
+
+#[test]
+fn images_are_sampled_and_fetched() {
+    let context = context();
+    let queue = queue(&context);
+    let program = built(&context, IMAGES, "1.1");
+    let kernel = program.kernel("sample").unwrap();
+    let texel = |i: u32| {
+        let (x, y) = ((i % 4) as f32, (i / 4) as f32);
+        [x, y, 10.0 * x + y, 1.0]
+    };
+    let texels: Vec<u32> = (0..8).flat_map(texel).map(f32::to_bits).collect();
+    let (image, _memory) = image(&context, CL_FLOAT, &texels);
+    let state = SamplerState {
+        addressing_mode: CL_ADDRESS_CLAMP_TO_EDGE,
+        filter_mode: CL_FILTER_LINEAR,
+        ..SamplerState::default()
+    };
+    let sampler = Sampler::new(&context, state, vec![]).unwrap();
+    let (out, format) = (buffer(&context, &[0; 16]), buffer(&context, &[0; 3]));
+    kernel.set_arg_image(0, &image).unwrap();
+    kernel.set_arg_sampler(1, &sampler).unwrap();
+    kernel.set_arg_buffer(2, Some(&out)).unwrap();
+    kernel.set_arg_buffer(3, Some(&format)).unwrap();
+    launch(&queue, &kernel, 1, 1);
+    let expected = [[1.5, 0.5, 15.5, 1.0], texel(1), texel(3), texel(5)];
+    assert_eq!(floats(&queue, &out), expected.concat());
+    assert_eq!(words(&queue, &format), [CL_RGBA, CL_FLOAT, 4]);
+}
+
+#[test]
+fn images_are_stored_to() {
+    let context = context();
+    let queue = queue(&context);
+    let program = built(&context, IMAGES, "1.1");
+    let kernel = program.kernel("store").unwrap();
+    assert_eq!(kernel.info().args[0].access, AccessQualifier::WriteOnly);
+    assert_eq!(kernel.info().args[1].access, AccessQualifier::ReadWrite);
+    let numbers: Vec<u32> = (0..32).collect();
+    let (written, of_written) = image(&context, CL_FLOAT, &[0; 32]);
+    let (both, of_both) = image(&context, CL_UNSIGNED_INT32, &numbers);
+    kernel.set_arg_image(0, &written).unwrap();
+    kernel.set_arg_image(1, &both).unwrap();
+    let size = Some(&[4, 2][..]);
+    queue
+        .enqueue_nd_range(&kernel, 2, None, size, Some(&[1, 1]), &[])
+        .unwrap();
+    let expected = (0..8).flat_map(|i| {
+        let (x, y) = ((i % 4) as f32, (i / 4) as f32);
+        [x, y, x, y]
+    });
+    assert!(floats(&queue, &of_written).into_iter().eq(expected));
+    assert!(words(&queue, &of_both).into_iter().eq(1..33));
+}
+
+#[test]
+fn addresses_come_in_push_constants() {
+    let context = context();
+    let queue = queue(&context);
+    let text = include_str!("../../compiler/tests/spirv/accept/vulkan_addresses.spvasm");
+    let program = built(&context, text, "1.2");
+    let kernel = program.kernel("sums").unwrap();
+    let input: Vec<u32> = (0..96).map(|i| i * i).collect();
+    let (of_input, sums) = (buffer(&context, &input), buffer(&context, &[0; 4]));
+    kernel.set_arg_buffer(0, Some(&of_input)).unwrap();
+    kernel.set_arg_buffer(1, Some(&sums)).unwrap();
+    launch(&queue, &kernel, 96, 24);
+    // The sum, 10 of each work-item, and what is known of the launch.
+    let expected = [input.iter().sum(), 96 * 10, 24, 1];
+    assert_eq!(words(&queue, &sums), expected);
 }

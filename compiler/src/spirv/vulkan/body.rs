@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use rspirv::spirv::{BuiltIn, MemoryAccess, MemorySemantics, Op, Scope, StorageClass};
+use rspirv::spirv::{
+    BuiltIn, ImageOperands, MemoryAccess, MemorySemantics, Op, Scope, StorageClass,
+};
 
 use super::super::decode::Result;
 use super::super::rules::Rule;
@@ -327,15 +329,37 @@ impl<'l, 'a> FunctionLowering<'l, 'a> {
                 let operands = self.operands(inst);
                 copy_with(&mut self.body, inst, ty, &operands);
             }
-            Op::ImageTexelPointer | Op::ImageSparseRead | Op::ImageGather => {
-                return Err(self.source.unsupported(inst));
-            }
+            Op::ImageFetch => self.image_access(inst, Op::ImageRead, 2),
+            Op::ImageRead => self.image_access(inst, Op::ImageRead, 2),
+            Op::ImageWrite => self.image_access(inst, Op::ImageWrite, 3),
             _ => {
                 let operands = self.operands(inst);
                 copy_with(&mut self.body, inst, inst.ty, &operands);
             }
         }
         Ok(())
+    }
+
+    /// An access without a sampler. What is available and visible is so without being asked for:
+    /// these operands come last.
+    fn image_access(&mut self, inst: &SourceInst<'_>, op: Op, at: usize) {
+        let memory = ImageOperands::MAKE_TEXEL_AVAILABLE
+            | ImageOperands::MAKE_TEXEL_VISIBLE
+            | ImageOperands::NON_PRIVATE_TEXEL
+            | ImageOperands::VOLATILE_TEXEL;
+        let mut operands = self.operands(inst);
+        if let Some(mask) = operands.get(at).copied().and_then(ImageOperands::from_bits) {
+            let of_memory = mask & memory;
+            let scopes = ImageOperands::MAKE_TEXEL_AVAILABLE | ImageOperands::MAKE_TEXEL_VISIBLE;
+            let dropped = (of_memory & scopes).bits().count_ones() as usize;
+            let rest = mask.difference(of_memory);
+            operands.truncate(operands.len().saturating_sub(dropped).max(at + 1));
+            match rest.is_empty() {
+                true => operands.truncate(at),
+                false => operands[at] = rest.bits(),
+            }
+        }
+        copy_as(&mut self.body, inst, op, &operands);
     }
 
     fn pointee(&self, pointer: SourceId) -> Option<SourceId> {

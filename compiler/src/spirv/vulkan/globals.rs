@@ -1,5 +1,7 @@
 //! What is outside of functions: copied, but for what OpenCL's modules have otherwise.
 
+use std::collections::HashSet;
+
 use rspirv::spirv::{
     AccessQualifier, AddressingModel, BuiltIn, Capability, Decoration, ImageFormat, MemoryModel,
     Op, StorageClass,
@@ -46,6 +48,7 @@ pub(super) fn lower(
     resources: &Resources<'_>,
     writer: &mut Writer,
 ) -> Result<()> {
+    let read = images_read(source);
     for inst in source.global_insts() {
         writer.place = inst.offset;
         match inst.op() {
@@ -78,7 +81,7 @@ pub(super) fn lower(
             }
             Op::Variable => variable(source, resources, inst, writer)?,
             op if op.is_type() || op == Op::TypeForwardPointer => {
-                type_declaration(source, inst, writer)?;
+                type_declaration(source, &read, inst, writer)?;
             }
             _ if inst.result.is_some_and(|id| resources.is_launch(id)) => {}
             _ => copy(&mut writer.globals, inst),
@@ -179,7 +182,12 @@ fn variable(
     Ok(())
 }
 
-fn type_declaration(source: &Source<'_>, inst: &SourceInst<'_>, writer: &mut Writer) -> Result<()> {
+fn type_declaration(
+    source: &Source<'_>,
+    read: &HashSet<SourceId>,
+    inst: &SourceInst<'_>,
+    writer: &mut Writer,
+) -> Result<()> {
     let class = |word: u32| match StorageClass::from_u32(word) {
         Some(class) => Ok(lowered_class(class) as u32),
         None => Err(source.error(inst, format!("unknown storage class {word}"))),
@@ -201,7 +209,7 @@ fn type_declaration(source: &Source<'_>, inst: &SourceInst<'_>, writer: &mut Wri
         (Op::TypeImage, &[_, dim, depth, arrayed, samples, sampled, ..]) => {
             let access = match sampled {
                 1 => AccessQualifier::ReadOnly,
-                2 if is_read(source, inst.result.unwrap_or(0)) => AccessQualifier::ReadWrite,
+                2 if read.contains(&inst.result.unwrap_or(0)) => AccessQualifier::ReadWrite,
                 2 => AccessQualifier::WriteOnly,
                 _ => return Err(source.error(inst, "whether the image is sampled is left open")),
             };
@@ -219,15 +227,10 @@ fn type_declaration(source: &Source<'_>, inst: &SourceInst<'_>, writer: &mut Wri
     Ok(())
 }
 
-/// Whether storage images of a type are read anywhere.
-fn is_read(source: &Source<'_>, ty: SourceId) -> bool {
-    let mut all = source.functions().flat_map(|function| function.insts);
-    all.any(|inst| {
-        inst.op() == Op::ImageRead
-            && inst
-                .operands
-                .first()
-                .and_then(|&image| source.type_of(image))
-                == Some(ty)
-    })
+/// The types of images that are read without a sampler.
+fn images_read(source: &Source<'_>) -> HashSet<SourceId> {
+    let all = source.functions().flat_map(|function| function.insts);
+    all.filter(|inst| inst.op() == Op::ImageRead)
+        .filter_map(|inst| source.type_of(*inst.operands.first()?))
+        .collect()
 }

@@ -106,36 +106,47 @@ pub(super) fn make(
     Ok(())
 }
 
-/// A variable for each piece of data that the module brings.
-fn module_data(reflection: &Reflection<'_>, writer: &mut Writer) -> HashMap<Descriptor, SourceId> {
-    let mut variables = HashMap::new();
-    for (&of, data) in &reflection.data {
-        writer.place = data.inst.offset;
-        let mut bytes = data.bytes.clone();
-        bytes.resize(bytes.len().max(1).next_multiple_of(4), 0);
-        let words: Vec<u32> = bytes
-            .chunks_exact(4)
-            .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-            .collect();
-        let word = writer.int(32);
-        let parts: Vec<SourceId> = words.iter().map(|&word| writer.u32(word)).collect();
-        let array = writer.array(word, words.len() as u32);
-        let init = writer.composite(array, &parts);
-        let class = StorageClass::CrossWorkgroup;
-        let pointer = writer.pointer(class, array);
-        let id = writer.fresh();
-        let operands = [pointer, id, class as u32, init];
-        writer
-            .globals
-            .inst(data.inst.offset, Op::Variable, &operands);
-        // Whatever is in it begins where it may.
-        let operands = [id, Decoration::Alignment as u32, 128];
-        writer
-            .annotations
-            .inst(data.inst.offset, Op::Decorate, &operands);
-        variables.insert(of, id);
+/// The variables of the data that the module brings.
+struct Data {
+    by_descriptor: HashMap<Descriptor, SourceId>,
+    /// Those whose addresses are push constants.
+    pointed: Vec<SourceId>,
+}
+
+fn module_data(reflection: &Reflection<'_>, writer: &mut Writer) -> Data {
+    let by_descriptor = reflection.data.iter().map(|(&of, data)| {
+        let variable = data_variable(writer, data.inst.offset, &data.bytes);
+        (of, variable)
+    });
+    let by_descriptor = by_descriptor.collect();
+    let pointed = reflection.pointed_data.iter();
+    let pointed = pointed.map(|data| data_variable(writer, data.inst.offset, &data.bytes));
+    Data {
+        by_descriptor,
+        pointed: pointed.collect(),
     }
-    variables
+}
+
+fn data_variable(writer: &mut Writer, place: u32, bytes: &[u8]) -> SourceId {
+    writer.place = place;
+    let mut bytes = bytes.to_vec();
+    bytes.resize(bytes.len().max(1).next_multiple_of(4), 0);
+    let words: Vec<u32> = bytes
+        .chunks_exact(4)
+        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+        .collect();
+    let word = writer.int(32);
+    let array = writer.array(word, words.len() as u32);
+    let init = writer.data(array, &words);
+    let class = StorageClass::CrossWorkgroup;
+    let pointer = writer.pointer(class, array);
+    let id = writer.fresh();
+    let operands = [pointer, id, class as u32, init];
+    writer.globals.inst(place, Op::Variable, &operands);
+    // Whatever is in it begins where it may.
+    let operands = [id, Decoration::Alignment as u32, 128];
+    writer.annotations.inst(place, Op::Decorate, &operands);
+    id
 }
 
 fn execution_modes(
@@ -185,7 +196,7 @@ struct KernelMaker<'k, 'a> {
     resources: &'k Resources<'a>,
     kernel: &'k KernelSource<'a>,
     /// The variables of the module's data.
-    data: &'k HashMap<Descriptor, SourceId>,
+    data: &'k Data,
     /// By ordinal, what the host's arguments come as.
     params: Vec<Param>,
     lowering: FunctionLowering<'k, 'a>,
@@ -318,7 +329,7 @@ impl KernelMaker<'_, '_> {
                     }
                 }
             }
-            Became::SampledImage(of) | Became::StorageImage(of) | Became::Sampler(of) => {
+            Became::Image(of) | Became::Sampler(of) => {
                 let mut found = variables.iter().filter(|variable| {
                     self.resources.role(variable.id) == Some(Role::Object)
                         && descriptor_of(self.source, variable.id) == Some(of)
@@ -361,7 +372,7 @@ impl KernelMaker<'_, '_> {
         let descriptor = descriptor_of(self.source, variable.id);
         match self.resources.role(variable.id) {
             Some(role @ Role::Buffer) => {
-                let of_data = || self.data.get(&descriptor?).copied();
+                let of_data = || self.data.by_descriptor.get(&descriptor?).copied();
                 let param = argument(&|became| became.descriptor() == descriptor);
                 let Some(address) = param.map(|param| param.id).or_else(of_data) else {
                     return missing("which buffer it is");
@@ -457,8 +468,10 @@ impl KernelMaker<'_, '_> {
                 self.store_argument(variable, id, argument, self.params[ordinal as usize])?;
             }
         }
+        self.store_formats(variable, id, block)?;
         if block == InBlock::PushConstant {
             self.store_launch(variable, id)?;
+            self.store_pointers(variable, id)?;
         }
         Ok(id)
     }
@@ -472,7 +485,9 @@ impl KernelMaker<'_, '_> {
         size: u64,
     ) -> Result<bool> {
         let whole = self.source.size(block.pointee);
-        if offset < whole && whole - offset < size {
+        // A vector of three takes the room of four where arguments are counted.
+        let vector = self.source.part_at(block.pointee, offset, size).is_some();
+        if offset < whole && whole - offset < size && !vector {
             let message = format!(
                 "{size} bytes at {offset} are only partly in {}, of {whole} bytes",
                 self.source.describe(block.id)
@@ -498,39 +513,30 @@ impl KernelMaker<'_, '_> {
             }
             _ => return Ok(()),
         };
-        let part = self.source.part_at(variable.pointee, offset, size);
-        let address = matches!(argument.became, Became::Address { .. });
-        if let Some((path, ty)) = part
-            && (address || ty == param.ty)
-        {
-            let value = match address {
-                true => self.address_as(param.id, ty),
-                false => Some(param.id),
-            };
-            if let Some(value) = value {
-                let part = self.chain(block, &path, ty);
-                self.store(part, value, Some(1));
-                return Ok(());
-            }
-        }
         if !self.is_inside(&argument.inst, variable, offset, size)? {
             return Ok(());
         }
+        if matches!(argument.became, Became::Address { .. }) {
+            self.store_address(variable, block, offset, param.id);
+            return Ok(());
+        }
+        let part = self.source.part_at(variable.pointee, offset, size);
+        if let Some((path, ty)) = part
+            && ty == param.ty
+        {
+            let part = self.chain(block, &path, ty);
+            self.store(part, param.id, Some(1));
+            return Ok(());
+        }
         let to = self.byte_address(block, offset);
-        if address {
-            let word = self.writer().int(64);
-            let value = self.lowering.emit(Op::ConvertPtrToU, word, &[param.id]);
-            let to = self.cast(to, StorageClass::Function, word);
-            self.store(to, value, Some(1));
-        } else if let Some(bytes) = param.bytes {
+        if let Some(bytes) = param.bytes {
             let byte = self.writer().int(8);
             let from = self.cast(param.id, StorageClass::Function, byte);
             let bytes = self.writer().u32(bytes);
             let place = self.lowering.place;
             let operands = [to, from, bytes];
-            self.lowering
-                .body
-                .inst(place, Op::CopyMemorySized, &operands);
+            let body = &mut self.lowering.body;
+            body.inst(place, Op::CopyMemorySized, &operands);
         } else {
             let to = self.cast(to, StorageClass::Function, param.ty);
             self.store(to, param.id, Some(1));
@@ -595,22 +601,107 @@ impl KernelMaker<'_, '_> {
                     None => self.writer().u32(0),
                 };
                 let at = offset + 4 * u64::from(dimension);
-                let part = self.source.part_at(variable.pointee, at, 4);
-                let is_word = |ty: SourceId| {
-                    let numbers = self.source.numbers(ty);
-                    numbers.is_some_and(|n| !n.float && n.bits == 32 && n.lanes == 1)
-                };
-                let to = match part {
-                    Some((path, ty)) if is_word(ty) => self.chain(block, &path, ty),
-                    _ => {
-                        let to = self.byte_address(block, at);
-                        self.cast(to, StorageClass::Function, word)
-                    }
-                };
-                self.store(to, value, Some(1));
+                self.store_word(variable, block, at, value);
             }
         }
         Ok(())
+    }
+
+    /// Stores a number of 32 bits at an offset in a block.
+    fn store_word(
+        &mut self,
+        variable: &Variable<'_>,
+        block: SourceId,
+        offset: u64,
+        value: SourceId,
+    ) {
+        let part = self.source.part_at(variable.pointee, offset, 4);
+        let is_word = |ty: SourceId| {
+            let numbers = self.source.numbers(ty);
+            numbers.is_some_and(|n| !n.float && n.bits == 32 && n.lanes == 1)
+        };
+        let to = match part {
+            Some((path, ty)) if is_word(ty) => self.chain(block, &path, ty),
+            _ => {
+                let word = self.writer().int(32);
+                let to = self.byte_address(block, offset);
+                self.cast(to, StorageClass::Function, word)
+            }
+        };
+        self.store(to, value, Some(1));
+    }
+
+    /// What kernels ask of images' formats: the numbers of the API, which count from these.
+    fn store_formats(
+        &mut self,
+        variable: &Variable<'_>,
+        block: SourceId,
+        of: InBlock,
+    ) -> Result<()> {
+        const FIRST_ORDER: u32 = 0x10b0;
+        const FIRST_DATA_TYPE: u32 = 0x10d0;
+        let kernel = self.kernel;
+        for format in kernel.formats.iter().filter(|format| format.of == of) {
+            let offset = u64::from(format.offset);
+            if !self.is_inside(&format.inst, variable, offset, 4)? {
+                continue;
+            }
+            let argument = kernel.arguments.get(&format.ordinal);
+            let image = argument.filter(|argument| matches!(argument.became, Became::Image(_)));
+            if image.is_none() {
+                let message = format!("the argument {} is not an image", format.ordinal);
+                return Err(self
+                    .source
+                    .error(&format.inst, message)
+                    .under(Rule::Reflection("Binary Form")));
+            }
+            let image = self.params[format.ordinal as usize].id;
+            let (query, first) = match format.order {
+                true => (Op::ImageQueryOrder, FIRST_ORDER),
+                false => (Op::ImageQueryFormat, FIRST_DATA_TYPE),
+            };
+            let word = self.writer().int(32);
+            let number = self.lowering.emit(query, word, &[image]);
+            let first = self.writer().u32(first);
+            let value = self.lowering.emit(Op::IAdd, word, &[number, first]);
+            self.store_word(variable, block, offset, value);
+        }
+        Ok(())
+    }
+
+    /// The addresses of data of the module that are push constants.
+    fn store_pointers(&mut self, variable: &Variable<'_>, block: SourceId) -> Result<()> {
+        let reflection = self.reflection;
+        for (data, &address) in reflection.pointed_data.iter().zip(&self.data.pointed) {
+            let offset = u64::from(data.offset);
+            if self.is_inside(&data.inst, variable, offset, 8)? {
+                self.store_address(variable, block, offset, address);
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores an address at an offset in a block.
+    fn store_address(
+        &mut self,
+        variable: &Variable<'_>,
+        block: SourceId,
+        offset: u64,
+        address: SourceId,
+    ) {
+        let part = self.source.part_at(variable.pointee, offset, 8);
+        if let Some((path, ty)) = part
+            && let Some(value) = self.address_as(address, ty)
+        {
+            let part = self.chain(block, &path, ty);
+            self.store(part, value, Some(1));
+            return;
+        }
+        let to = self.byte_address(block, offset);
+        let word = self.writer().int(64);
+        let value = self.lowering.emit(Op::ConvertPtrToU, word, &[address]);
+        let to = self.cast(to, StorageClass::Function, word);
+        self.store(to, value, Some(1));
     }
 
     /// A sampler of the source, by the numbers of OpenCL C's constants.

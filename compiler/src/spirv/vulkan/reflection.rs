@@ -54,8 +54,7 @@ pub(super) enum Became {
         offset: u32,
         size: u32,
     },
-    SampledImage(Descriptor),
-    StorageImage(Descriptor),
+    Image(Descriptor),
     Sampler(Descriptor),
     /// An array in work-group memory, whose length a specialization constant has.
     Local {
@@ -67,10 +66,7 @@ impl Became {
     /// The descriptor, of those that have one.
     pub fn descriptor(self) -> Option<Descriptor> {
         match self {
-            Became::Buffer { of, .. }
-            | Became::SampledImage(of)
-            | Became::StorageImage(of)
-            | Became::Sampler(of) => Some(of),
+            Became::Buffer { of, .. } | Became::Image(of) | Became::Sampler(of) => Some(of),
             Became::Bytes { of, .. } | Became::Address { of, .. } => match of {
                 InBlock::Descriptor(of) => Some(of),
                 InBlock::PushConstant => None,
@@ -106,6 +102,7 @@ pub(super) struct KernelSource<'a> {
     /// How many arguments there are. Those that are not used need not be described.
     pub count: u32,
     pub required_size: Option<[u32; 3]>,
+    pub formats: Vec<ImageFormat<'a>>,
 }
 
 /// A number that is known when a kernel is launched.
@@ -142,6 +139,24 @@ pub(super) struct ModuleData<'a> {
     pub bytes: Vec<u8>,
 }
 
+/// What a kernel asks of the format of an image that it is given.
+pub(super) struct ImageFormat<'a> {
+    pub inst: SourceInst<'a>,
+    /// Which argument the image is.
+    pub ordinal: u32,
+    /// The channel order; the data type otherwise.
+    pub order: bool,
+    pub of: InBlock,
+    pub offset: u32,
+}
+
+/// Bytes that the module brings, whose address is a push constant.
+pub(super) struct PointedData<'a> {
+    pub inst: SourceInst<'a>,
+    pub offset: u32,
+    pub bytes: Vec<u8>,
+}
+
 pub(super) struct Reflection<'a> {
     pub kernels: Vec<KernelSource<'a>>,
     /// Where each kernel is among them.
@@ -150,6 +165,7 @@ pub(super) struct Reflection<'a> {
     pub launch_numbers: HashMap<u32, LaunchNumber>,
     pub push_constants: Vec<PushConstant<'a>>,
     pub data: BTreeMap<Descriptor, ModuleData<'a>>,
+    pub pointed_data: Vec<PointedData<'a>>,
     /// What literal samplers are, by the numbers of OpenCL C's constants.
     pub samplers: HashMap<Descriptor, u32>,
     /// The ids that the set is imported as.
@@ -166,6 +182,7 @@ impl<'a> Reflection<'a> {
             launch_numbers: HashMap::new(),
             push_constants: Vec::new(),
             data: BTreeMap::new(),
+            pointed_data: Vec::new(),
             samplers: HashMap::new(),
             sets: sets.collect(),
         };
@@ -335,14 +352,15 @@ impl<'a> Reader<'_, 'a> {
                 };
                 self.argument(out, inst, operands, 6, became)?;
             }
-            Reflect::ArgumentSampledImage
+            Reflect::ArgumentUniformTexelBuffer
+            | Reflect::ArgumentStorageTexelBuffer
+            | Reflect::ArgumentSampledImage
             | Reflect::ArgumentStorageImage
             | Reflect::ArgumentSampler => {
                 let of = self.descriptor(inst, operands, 2)?;
                 let became = match op {
-                    Reflect::ArgumentSampledImage => Became::SampledImage(of),
-                    Reflect::ArgumentStorageImage => Became::StorageImage(of),
-                    _ => Became::Sampler(of),
+                    Reflect::ArgumentSampler => Became::Sampler(of),
+                    _ => Became::Image(of),
                 };
                 self.argument(out, inst, operands, 4, became)?;
             }
@@ -399,6 +417,24 @@ impl<'a> Reader<'_, 'a> {
                 }
                 out.kernels[kernel].required_size = Some(size);
             }
+            Reflect::ImageArgumentInfoChannelOrderPushConstant
+            | Reflect::ImageArgumentInfoChannelDataTypePushConstant
+            | Reflect::ImageArgumentInfoChannelOrderUniform
+            | Reflect::ImageArgumentInfoChannelDataTypeUniform => {
+                self.image_format(out, inst, op, operands)?;
+            }
+            Reflect::ConstantDataPointerPushConstant
+            | Reflect::ProgramScopeVariablePointerPushConstant => {
+                let size = self.number(inst, operands, 1)?;
+                if size != 8 {
+                    return Err(self.error(inst, format!("an address of {size} bytes")));
+                }
+                out.pointed_data.push(PointedData {
+                    inst: *inst,
+                    offset: self.number(inst, operands, 0)?,
+                    bytes: self.data(inst, operands, 2)?,
+                });
+            }
             // The variable itself says.
             Reflect::WorkgroupVariableSize => {}
             _ => {
@@ -439,6 +475,7 @@ impl<'a> Reader<'_, 'a> {
             arguments: BTreeMap::new(),
             count,
             required_size: None,
+            formats: Vec::new(),
         });
         Ok(())
     }
@@ -482,6 +519,40 @@ impl<'a> Reader<'_, 'a> {
         if kernel.arguments.insert(ordinal, argument).is_some() {
             return Err(self.error(inst, format!("the argument {ordinal} is described twice")));
         }
+        Ok(())
+    }
+
+    fn image_format(
+        &self,
+        out: &mut Reflection<'a>,
+        inst: &SourceInst<'a>,
+        op: Reflect,
+        operands: &[u32],
+    ) -> Result<()> {
+        let kernel = self.kernel_of(inst, operands)?;
+        let ordinal = self.number(inst, operands, 1)?;
+        let (order, uniform) = match op {
+            Reflect::ImageArgumentInfoChannelOrderPushConstant => (true, false),
+            Reflect::ImageArgumentInfoChannelOrderUniform => (true, true),
+            Reflect::ImageArgumentInfoChannelDataTypeUniform => (false, true),
+            _ => (false, false),
+        };
+        let (of, at) = match uniform {
+            true => (InBlock::Descriptor(self.descriptor(inst, operands, 2)?), 4),
+            false => (InBlock::PushConstant, 2),
+        };
+        let offset = self.number(inst, operands, at)?;
+        let size = self.number(inst, operands, at + 1)?;
+        if size != 4 {
+            return Err(self.error(inst, format!("a number in {size} bytes")));
+        }
+        out.kernels[kernel].formats.push(ImageFormat {
+            inst: *inst,
+            ordinal,
+            order,
+            of,
+            offset,
+        });
         Ok(())
     }
 

@@ -316,20 +316,24 @@ impl<'a> Resources<'a> {
 
 /// What a kernel's descriptors are for.
 fn by_descriptor(kernel: &KernelSource<'_>) -> HashMap<Descriptor, Role> {
-    let arguments = kernel.arguments.values();
-    arguments
-        .filter_map(|argument| {
-            let role = match argument.became {
-                Became::Buffer { .. } => Role::Buffer,
-                Became::Bytes { .. } | Became::Address { .. } => Role::Block,
-                Became::SampledImage(_) | Became::StorageImage(_) | Became::Sampler(_) => {
-                    Role::Object
-                }
-                Became::Local { .. } => Role::Local,
-            };
-            Some((argument.became.descriptor()?, role))
-        })
-        .collect()
+    let mut roles: HashMap<Descriptor, Role> = HashMap::new();
+    for argument in kernel.arguments.values() {
+        let role = match argument.became {
+            Became::Buffer { .. } => Role::Buffer,
+            Became::Bytes { .. } | Became::Address { .. } => Role::Block,
+            Became::Image(_) | Became::Sampler(_) => Role::Object,
+            Became::Local { .. } => Role::Local,
+        };
+        if let Some(descriptor) = argument.became.descriptor() {
+            roles.insert(descriptor, role);
+        }
+    }
+    for format in &kernel.formats {
+        if let InBlock::Descriptor(descriptor) = format.of {
+            roles.entry(descriptor).or_insert(Role::Block);
+        }
+    }
+    roles
 }
 
 /// What a variable is in a kernel.

@@ -201,6 +201,21 @@ impl Writer {
         self.composite(ty, &vec![one; lanes as usize])
     }
 
+    /// A constant array of words, however many.
+    pub fn data(&mut self, array: SourceId, words: &[u32]) -> SourceId {
+        const MOST: usize = 1 << 15;
+        let parts: Vec<SourceId> = words.iter().map(|&word| self.u32(word)).collect();
+        let (first, rest) = parts.split_at(parts.len().min(MOST));
+        let id = self.fresh();
+        let place = self.place;
+        let globals = &mut self.globals;
+        globals.inst(place, Op::ConstantComposite, &with(&[array, id], first));
+        for chunk in rest.chunks(MOST) {
+            globals.inst(place, Op::ConstantCompositeContinuedINTEL, chunk);
+        }
+        id
+    }
+
     pub fn composite(&mut self, ty: SourceId, parts: &[SourceId]) -> SourceId {
         self.make(Made::Composite(ty, parts.to_vec()))
     }
