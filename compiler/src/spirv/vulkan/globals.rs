@@ -8,7 +8,7 @@ use rspirv::spirv::{
 };
 
 use super::super::decode::Result;
-use super::super::rules::{DECORATION, Rule};
+use super::super::rules::Rule;
 use super::reflection::Reflection;
 use super::resources::{Resources, Role};
 use super::source::{Source, SourceId, SourceInst};
@@ -48,6 +48,7 @@ pub(super) fn lower(
     resources: &Resources<'_>,
     writer: &mut Writer,
 ) -> Result<()> {
+    check_aliases(source)?;
     let read = images_read(source);
     for inst in source.global_insts() {
         writer.place = inst.offset;
@@ -79,7 +80,7 @@ pub(super) fn lower(
                     copy(&mut writer.globals, inst);
                 }
             }
-            Op::Variable => variable(source, resources, inst, writer)?,
+            Op::Variable | Op::UntypedVariableKHR => variable(source, resources, inst, writer)?,
             op if op.is_type() || op == Op::TypeForwardPointer => {
                 type_declaration(source, &read, inst, writer)?;
             }
@@ -88,6 +89,28 @@ pub(super) fn lower(
         }
     }
     Ok(())
+}
+
+/// Blocks in work-group memory that are `Aliased` are all at one place, as variables never are.
+fn check_aliases(source: &Source<'_>) -> Result<()> {
+    let mut aliased = source.variables.iter().filter(|variable| {
+        variable.class == StorageClass::Workgroup
+            && source
+                .decoration(variable.id, Decoration::Aliased)
+                .is_some()
+            && source
+                .decoration(variable.pointee, Decoration::Block)
+                .is_some()
+    });
+    match aliased.nth(1) {
+        Some(variable) => {
+            let message = "work-group variables that share their memory are not supported";
+            Err(source
+                .error(&variable.inst, message)
+                .under(Rule::Vulkan("Vulkan Environment for SPIR-V")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn memory_model(source: &Source<'_>, inst: &SourceInst<'_>, writer: &mut Writer) -> Result<()> {
@@ -137,10 +160,8 @@ fn annotation(
         {
             return Ok(());
         }
-        Some(Decoration::Volatile) => {
-            let message = "volatile variables are not supported in shaders";
-            return Err(source.error(inst, message).under(DECORATION));
-        }
+        // Accesses are.
+        Some(Decoration::Volatile) => return Ok(()),
         _ => {}
     }
     copy(&mut writer.annotations, inst);
@@ -166,13 +187,15 @@ fn variable(
         (Some(variable), Some(Role::Table)) => {
             let class = Role::Table.class();
             let ty = writer.pointer(class, variable.pointee);
-            let operands = [&[class as u32], &inst.operands[1..]].concat();
-            copy_with(&mut writer.globals, inst, Some(ty), &operands);
+            let operands = [ty, id, class as u32].into_iter().chain(variable.init);
+            let operands: Vec<u32> = operands.collect();
+            writer.globals.inst(inst.offset, Op::Variable, &operands);
         }
         (Some(_), _) => {}
         (None, _) => {
             let of_group = inst.operands[0] == StorageClass::Workgroup as u32;
-            if of_group && inst.operands.len() > 1 {
+            let most = if inst.op() == Op::Variable { 1 } else { 2 };
+            if of_group && inst.operands.len() > most {
                 let message = "work-group variables with initializers are not supported";
                 return Err(source.error(inst, message));
             }
@@ -196,6 +219,7 @@ fn type_declaration(
         // "Types": OpenCL's integers have no sign.
         (Op::TypeInt, &[bits, _]) => vec![bits, 0],
         (Op::TypePointer, &[of, pointee]) => vec![class(of)?, pointee],
+        (Op::TypeUntypedPointerKHR, &[of]) => vec![class(of)?],
         (Op::TypeForwardPointer, &[pointer, of]) => vec![pointer, class(of)?],
         (Op::TypeRuntimeArray, &[element]) => {
             // How long it is nobody asks: addresses are computed of what it consists of.
