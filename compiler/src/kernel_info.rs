@@ -1,5 +1,8 @@
 //! What a host needs to know of a kernel to set its arguments and answer queries about it.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::image::ImageDim;
 
 /// The OpenCL address spaces.
@@ -23,6 +26,8 @@ pub enum ArgKind {
     Sampler,
     Pipe,
     DeviceQueue,
+    /// Anything: nothing uses it, and nothing says what it is in the source.
+    Unused,
 }
 
 /// Which images an argument takes.
@@ -89,11 +94,44 @@ impl ArgInfo {
     }
 }
 
+/// What the driver itself puts into the argument block: no argument of the source is it.
+#[derive(Clone, Debug)]
+pub struct ImplicitArg {
+    pub what: Implicit,
+    /// Byte offset in the argument block of the 8 bytes that it takes.
+    pub offset: u32,
+}
+
+#[derive(Clone, Debug)]
+pub enum Implicit {
+    /// How many bytes the memory object has that an argument is set to.
+    Size { arg: u32 },
+    /// The address of memory of the launch that its work-items print to.
+    Printed(Arc<PrintfBuffer>),
+}
+
+/// Memory that work-items print to by themselves: words of 32 bits, the first of which says how
+/// many of the others are taken. These are calls one after another, each an id and its arguments.
+#[derive(Debug)]
+pub struct PrintfBuffer {
+    pub bytes: u32,
+    /// What ids stand for: formats of calls, and strings that are arguments.
+    pub formats: BTreeMap<u32, PrintfFormat>,
+}
+
+#[derive(Clone, Debug)]
+pub struct PrintfFormat {
+    pub text: String,
+    /// Bytes of each argument, which takes whole words.
+    pub sizes: Vec<u32>,
+}
+
 /// One kernel (entry point of execution model `Kernel`).
 #[derive(Clone, Debug)]
 pub struct KernelInfo {
     pub name: String,
     pub args: Vec<ArgInfo>,
+    pub implicit: Vec<ImplicitArg>,
     /// Bytes of the argument block.
     pub args_size: u32,
     /// `reqd_work_group_size`.
@@ -122,6 +160,7 @@ impl KernelInfo {
         KernelInfo {
             name: name.into(),
             args: Vec::new(),
+            implicit: Vec::new(),
             args_size: 0,
             required_work_group_size: None,
             work_group_size_hint: None,

@@ -57,7 +57,8 @@ pub use abi::{DeviceFn, KernelFn, Launch, PrintfFn, PrintfScalar};
 pub use diagnostic::{Diagnostic, Remark};
 pub use ir::KernelRole;
 pub use kernel_info::{
-    AccessQualifier, AddressSpace, ArgInfo, ArgKind, ImageArg, KernelInfo, TypeQualifiers,
+    AccessQualifier, AddressSpace, ArgInfo, ArgKind, ImageArg, Implicit, ImplicitArg, KernelInfo,
+    PrintfBuffer, PrintfFormat, TypeQualifiers,
 };
 pub use launch::{LaunchKey, NdRange, SUB_GROUP_SIZES};
 pub use options::{BuildOptions, SpecConstantInfo, SpecConstants};

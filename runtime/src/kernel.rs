@@ -6,7 +6,9 @@ use std::sync::atomic::Ordering::AcqRel;
 use std::sync::{Arc, Weak};
 
 use brolga_compiler::abi::SCRATCH_ALIGN;
-use brolga_compiler::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, NdRange};
+use brolga_compiler::{
+    AccessQualifier, AddressSpace, ArgInfo, ArgKind, Implicit, KernelInfo, NdRange,
+};
 use brolga_host::notice;
 use opencl_sys::*;
 use parking_lot::Mutex;
@@ -16,6 +18,7 @@ use crate::code::executable::{Code, Executable};
 use crate::code::ndrange::{self, Limits};
 use crate::context::Context;
 use crate::launch::host_call::{Blocks, SharedBlocks};
+use crate::launch::printf_buffer::LaunchBuffer;
 use crate::launch::work::{ArgBlock, LaunchWork, Plan, Spawner};
 use crate::memory::buffer::Buffer;
 use crate::memory::image::Image;
@@ -209,6 +212,18 @@ impl Kernel {
         Ok(())
     }
 
+    /// Sets an argument that nothing uses, to whatever it is in the source.
+    ///
+    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else.
+    pub fn set_arg_unused(&self, index: u32) -> CLResult<()> {
+        let arg = self.arg(index)?;
+        if arg.kind != ArgKind::Unused {
+            return Err(ClError::INVALID_ARG_VALUE);
+        }
+        self.set(index, arg, &[], Bound::Value);
+        Ok(())
+    }
+
     /// Sets a pointer to global or constant memory to a buffer or to null.
     ///
     /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else,
@@ -237,7 +252,19 @@ impl Kernel {
             None => (0, Bound::Value),
         };
         self.set(index, arg, &address.to_le_bytes(), bound);
+        self.set_size(index, memory.map_or(0, |memory| memory.size()));
         Ok(())
+    }
+
+    /// Tells the kernel how many bytes there are where an argument points, if it asks.
+    fn set_size(&self, index: u32, bytes: usize) {
+        for implicit in &self.info().implicit {
+            if matches!(implicit.what, Implicit::Size { arg } if arg == index) {
+                let mut args = self.args.lock();
+                args.block
+                    .write(implicit.offset, &(bytes as u64).to_le_bytes());
+            }
+        }
     }
 
     /// Sets a pipe.
@@ -348,8 +375,13 @@ impl Kernel {
     /// pointer.
     pub fn set_arg_svm(&self, index: u32, address: usize) -> CLResult<()> {
         let arg = self.arg(index)?;
+        if arg.kind == ArgKind::Unused {
+            return self.set_arg_unused(index);
+        }
         check_global_pointer(arg)?;
         self.set(index, arg, &(address as u64).to_le_bytes(), Bound::Value);
+        // How much there is at an address nobody says.
+        self.set_size(index, 0);
         Ok(())
     }
 
@@ -489,6 +521,19 @@ impl Kernel {
         }
     }
 
+    /// Memory that a launch prints to by itself, whose address becomes an argument.
+    fn printf_buffer(&self, block: &mut ArgBlock) -> Option<LaunchBuffer> {
+        let mut implicit = self.info().implicit.iter();
+        implicit.find_map(|implicit| match &implicit.what {
+            Implicit::Printed(what) => {
+                let buffer = LaunchBuffer::new(what);
+                block.write(implicit.offset, &buffer.address().to_le_bytes());
+                Some(buffer)
+            }
+            Implicit::Size { .. } => None,
+        })
+    }
+
     /// Checks a launch and captures everything it needs, with what it keeps alive; `None` for an
     /// empty range.
     pub(crate) fn prepare(
@@ -502,7 +547,7 @@ impl Kernel {
         // Let go of after the lock, if something is wrong.
         let mut objects = RetainedResources::new();
         let retained: Resource;
-        let (block, local_mem_size) = {
+        let (mut block, local_mem_size) = {
             let mut args = self.args.lock();
             retained = match args.objects.upgrade() {
                 Some(objects) => objects,
@@ -543,7 +588,8 @@ impl Kernel {
             Arc::new(SharedBlocks(blocks)) as Arc<dyn Spawner>
         });
         let plan = self.plan(code, range, local_mem_size);
-        let work = LaunchWork::new(plan, block, spawner);
+        let buffer = self.printf_buffer(&mut block);
+        let work = LaunchWork::new(plan, block, spawner).printing_to(buffer);
         Ok(Some((work, retained)))
     }
 }

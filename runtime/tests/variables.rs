@@ -208,6 +208,12 @@ fn initializers_run_first_and_finalizers_last() {
     assert!(program.scope_ctors_and_dtors().is_err());
     program.build("", None).unwrap();
     assert_eq!(program.scope_ctors_and_dtors(), Ok((true, true)));
+    // The runtime launches the others.
+    assert_eq!(program.kernel_names().unwrap(), ["k"]);
+    assert_eq!(
+        program.kernel("begin").unwrap_err(),
+        ClError::INVALID_KERNEL_NAME
+    );
     let out = Buffer::new(&context, 0, 4, HostPtr::null(), Vec::new()).unwrap();
     let kernel = program.kernel("k").unwrap();
     kernel.set_arg_buffer(0, Some(&out)).unwrap();

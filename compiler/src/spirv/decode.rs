@@ -20,6 +20,7 @@ use rspirv::spirv::{self, Op};
 
 use super::rules::{PHYSICAL_LAYOUT, Rule, UNIVERSAL, UNIVERSAL_LIMITS};
 use crate::diagnostic::Diagnostic;
+use crate::kernel_info::Implicit;
 
 /// An id, renumbered densely; an index into tables. See [`Binary::source_id`] for what the module
 /// calls it.
@@ -80,6 +81,14 @@ impl Places {
     }
 }
 
+/// What is known of a module that was lowered.
+#[derive(Default)]
+pub(super) struct Lowered {
+    pub places: Places,
+    /// Parameters of kernels, by their ids in the module, that the driver sets.
+    pub implicit: HashMap<u32, Implicit>,
+}
+
 /// The instructions of all modules, in order.
 pub(super) struct Binary {
     words: Vec<u32>,
@@ -92,8 +101,8 @@ pub(super) struct Binary {
     pub definitions: Vec<u32>,
     pub names: HashMap<Id, String>,
     pub module_count: u32,
-    /// By module, where each instruction was before the module was lowered.
-    pub lowered: HashMap<u32, Places>,
+    /// By module.
+    pub lowered: HashMap<u32, Lowered>,
     /// See [`Binary::warn`].
     pub warnings: RefCell<Vec<String>>,
 }
@@ -280,6 +289,12 @@ impl Binary {
     /// Whether a module was one of Vulkan's environment.
     pub fn is_lowered(&self, module: u32) -> bool {
         self.lowered.contains_key(&module)
+    }
+
+    /// What the driver sets a parameter of a kernel to, if no argument is it.
+    pub fn implicit(&self, module: u32, param: Id) -> Option<&Implicit> {
+        let lowered = self.lowered.get(&module)?;
+        lowered.implicit.get(&self.source_id(param))
     }
 
     pub fn insts(&self) -> Vec<Inst<'_>> {

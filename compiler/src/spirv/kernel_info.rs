@@ -16,7 +16,8 @@ use super::rules::{EXECUTION_MODES, KERNEL_ARGUMENTS, Rule};
 use super::types::Kind;
 use crate::ir::{FuncId, Kernel, KernelRole, ParamSource, Scalar, Type};
 use crate::kernel_info::{
-    AccessQualifier, AddressSpace, ArgInfo, ArgKind, ImageArg, KernelInfo, TypeQualifiers,
+    AccessQualifier, AddressSpace, ArgInfo, ArgKind, ImageArg, ImplicitArg, KernelInfo,
+    TypeQualifiers,
 };
 
 /// `ArithmeticPoisonKHR`, which the grammar's table does not have: no value of ours is poison.
@@ -83,59 +84,18 @@ impl<'a> Unit<'a> {
             let ty = self.result_type(param)?;
             let id = self.result(param)?;
             let info = self.type_of_id(param, ty)?;
-            let (mut kind, mut size, mut align) = (ArgKind::Value, info.size, info.align);
-            if let Some(pointee) = self.by_value(param)? {
-                let of = self.type_of_id(param, pointee)?;
-                (size, align) = (of.size, of.align);
-            } else {
-                match info.kind {
-                    Kind::Pointer { class, .. } => {
-                        kind = ArgKind::Pointer(match class {
-                            StorageClass::CrossWorkgroup
-                            | StorageClass::DeviceOnlyALTERA
-                            | StorageClass::HostOnlyALTERA => AddressSpace::Global,
-                            StorageClass::UniformConstant => AddressSpace::Constant,
-                            StorageClass::Workgroup => AddressSpace::Local,
-                            class => {
-                                return Err(self.error(
-                                    param,
-                                    format!(
-                                        "a kernel's argument cannot be a pointer to storage class {class:?}"
-                                    ),
-                                ).under(KERNEL_ARGUMENTS));
-                            }
-                        });
-                    }
-                    Kind::Image(image) => {
-                        kind = ArgKind::Image(ImageArg {
-                            dim: image.dim,
-                            is_buffer: image.buffer,
-                            is_depth: image.depth,
-                        });
-                    }
-                    Kind::Sampler => kind = ArgKind::Sampler,
-                    Kind::SampledImage(_) => {
-                        return Err(self
-                            .error(param, "a kernel's argument cannot be a sampled image")
-                            .under(KERNEL_ARGUMENTS));
-                    }
-                    Kind::Handle { op, .. } => {
-                        kind = match op {
-                            Op::TypePipe => ArgKind::Pipe,
-                            Op::TypeQueue => ArgKind::DeviceQueue,
-                            _ => {
-                                return Err(self
-                                    .error(
-                                        param,
-                                        format!("a kernel's argument cannot be an {op:?}"),
-                                    )
-                                    .under(KERNEL_ARGUMENTS));
-                            }
-                        };
-                    }
-                    _ => {}
+            let by_value = self.by_value(param)?;
+            let (kind, size, align) = match by_value {
+                Some(pointee) => {
+                    let of = self.type_of_id(param, pointee)?;
+                    (ArgKind::Value, of.size, of.align)
                 }
-            }
+                None => match self.argument_kind(param, &info.kind)? {
+                    // No two arguments are at one place.
+                    ArgKind::Unused => (ArgKind::Unused, 1, 1),
+                    kind => (kind, info.size, info.align),
+                },
+            };
             let offset = end.next_multiple_of(u64::from(align));
             end = offset + size;
             if end > MAX_ARGS_SIZE {
@@ -151,18 +111,19 @@ impl<'a> Unit<'a> {
                 ArgKind::Pointer(AddressSpace::Local) => {
                     kernel.params.push(ParamSource::Local { offset });
                 }
-                _ if self.by_value(param)?.is_some() => {
-                    kernel.params.push(ParamSource::Address { offset });
+                _ if by_value.is_some() => kernel.params.push(ParamSource::Address { offset }),
+                _ => {
+                    let leaves = self.leaves(param, ty)?;
+                    let values = leaves.iter().map(|leaf| ParamSource::Value {
+                        offset: offset + leaf.offset as u32,
+                    });
+                    kernel.params.extend(values);
                 }
-                _ => kernel
-                    .params
-                    .extend(
-                        self.leaves(param, ty)?
-                            .iter()
-                            .map(|leaf| ParamSource::Value {
-                                offset: offset + leaf.offset as u32,
-                            }),
-                    ),
+            }
+            if let Some(what) = self.binary.implicit(param.module, id) {
+                let what = what.clone();
+                kernel.info.implicit.push(ImplicitArg { what, offset });
+                continue;
             }
             let given = |list: &[&str]| {
                 list.get(index)
@@ -182,6 +143,38 @@ impl<'a> Unit<'a> {
         }
         kernel.info.args_size = end as u32;
         Ok(())
+    }
+
+    /// What an argument of a type is for the host.
+    fn argument_kind(&self, param: &Inst<'_>, of: &Kind) -> Result<ArgKind> {
+        let cannot = |what: String| {
+            let message = format!("a kernel's argument cannot be {what}");
+            Err(self.error(param, message).under(KERNEL_ARGUMENTS))
+        };
+        Ok(match *of {
+            Kind::Pointer { class, .. } => ArgKind::Pointer(match class {
+                StorageClass::CrossWorkgroup
+                | StorageClass::DeviceOnlyALTERA
+                | StorageClass::HostOnlyALTERA => AddressSpace::Global,
+                StorageClass::UniformConstant => AddressSpace::Constant,
+                StorageClass::Workgroup => AddressSpace::Local,
+                class => return cannot(format!("a pointer to storage class {class:?}")),
+            }),
+            Kind::Image(image) => ArgKind::Image(ImageArg {
+                dim: image.dim,
+                is_buffer: image.buffer,
+                is_depth: image.depth,
+            }),
+            Kind::Sampler => ArgKind::Sampler,
+            Kind::SampledImage(_) => return cannot("a sampled image".to_string()),
+            Kind::Handle { op, .. } => match op {
+                Op::TypePipe => ArgKind::Pipe,
+                Op::TypeQueue => ArgKind::DeviceQueue,
+                _ => return cannot(format!("an {op:?}")),
+            },
+            Kind::Struct { ref members, .. } if members.is_empty() => ArgKind::Unused,
+            _ => ArgKind::Value,
+        })
     }
 
     fn access(&self, param: &Inst<'_>, ty: Id, source: Option<&str>) -> Result<AccessQualifier> {

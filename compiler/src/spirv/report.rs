@@ -94,7 +94,7 @@ impl Binary {
     /// Where an instruction is in the words that the module was given as.
     fn place(&self, inst: &Inst<'_>) -> u32 {
         let lowered = self.lowered.get(&inst.module);
-        lowered.map_or(inst.offset, |places| places.before(inst.offset))
+        lowered.map_or(inst.offset, |it| it.places.before(inst.offset))
     }
 
     /// Tells of what would be an error, if it were not plain what is meant.

@@ -149,6 +149,7 @@ pub fn set_arg_of(kernel: &RuntimeKernel, index: cl_uint, value: InList<u8>) -> 
             let queue = Queue::from_raw(raw).map_err(|_| ClError::INVALID_DEVICE_QUEUE)?;
             kernel.set_arg_queue(index, &queue.runtime)
         }
+        ArgKind::Unused => kernel.set_arg_unused(index),
     }
 }
 
@@ -183,10 +184,8 @@ pub fn set_arg_device_pointer(
     // > CL_INVALID_ARG_INDEX if arg_index is not a valid argument index, or if arg_index
     // > corresponds to an argument that is not a pointer to the global address space.
     let kind = kernel.runtime.arg_kind(index)?;
-    require(
-        kind == ArgKind::Pointer(AddressSpace::Global),
-        ClError::INVALID_ARG_INDEX,
-    )?;
+    let fits = [ArgKind::Pointer(AddressSpace::Global), ArgKind::Unused];
+    require(fits.contains(&kind), ClError::INVALID_ARG_INDEX)?;
     kernel.runtime.set_arg_svm(index, value as usize)
 }
 

@@ -75,7 +75,8 @@ fn address_qualifier(arg: &ArgInfo) -> cl_kernel_arg_address_qualifier {
         ArgKind::Pointer(AddressSpace::Private)
         | ArgKind::Value
         | ArgKind::Sampler
-        | ArgKind::DeviceQueue => CL_KERNEL_ARG_ADDRESS_PRIVATE,
+        | ArgKind::DeviceQueue
+        | ArgKind::Unused => CL_KERNEL_ARG_ADDRESS_PRIVATE,
     }
 }
 

@@ -341,10 +341,15 @@ impl Executable {
         has_arg_info: bool,
     ) -> Executable {
         let code = source.kernels().iter().map(|_| Mutex::default()).collect();
-        let blocks = source.kernels_with_role(KernelRole::Block);
+        let roles = [
+            KernelRole::Block,
+            KernelRole::Initializer,
+            KernelRole::Finalizer,
+        ];
+        let others = roles.map(|role| source.kernels_with_role(role)).concat();
         let all = 0..source.kernels().len();
         Executable {
-            ordinary: all.filter(|kernel| !blocks.contains(kernel)).collect(),
+            ordinary: all.filter(|kernel| !others.contains(kernel)).collect(),
             tells_errors: false,
             source,
             code,
@@ -375,7 +380,8 @@ impl Executable {
         self.source.kernels()
     }
 
-    /// The kernels that applications can create kernel objects of, as indices: all but blocks.
+    /// The kernels that applications can create kernel objects of, as indices: those that nobody
+    /// else launches.
     pub(crate) fn ordinary(&self) -> &[usize] {
         &self.ordinary
     }

@@ -4,7 +4,7 @@
 //! - `work.rs`: a launch as work. Open it first.
 //! - `scratch.rs`: memory that a thread has ready for generated code.
 //! - `device_runtime.rs`: what generated code may call; `printf_sink.rs`, `printf.rs`: what it
-//!   prints; `reporter.rs`: what is said when a launch fails.
+//!   prints, also by itself (`printf_buffer.rs`); `reporter.rs`: what is said when a launch fails.
 //! - `host_call.rs`: device-side enqueue.
 //! - `lifetime.rs`: what runs at the beginning and the end of a program's life.
 //!
@@ -33,6 +33,7 @@ pub(crate) mod device_runtime;
 pub(crate) mod host_call;
 pub(crate) mod lifetime;
 pub mod printf;
+pub(crate) mod printf_buffer;
 pub(crate) mod printf_sink;
 pub(crate) mod reporter;
 pub(crate) mod scratch;

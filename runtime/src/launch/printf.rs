@@ -93,7 +93,7 @@ impl<'a> Arguments<'a> {
 
 /// Length modifiers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Length {
+pub(super) enum Length {
     None,
     Hh,
     H,
@@ -102,7 +102,7 @@ enum Length {
 }
 
 /// A conversion specification: `%[flags][width][.precision][vector][length]conversion`.
-struct Spec {
+pub(super) struct Spec {
     minus: bool,
     plus: bool,
     space: bool,
@@ -111,12 +111,32 @@ struct Spec {
     width: usize,
     precision: Option<usize>,
     /// Components of a vector; 1 for a scalar.
-    vector: usize,
-    length: Length,
-    conversion: u8,
+    pub(super) vector: usize,
+    pub(super) length: Length,
+    pub(super) conversion: u8,
 }
 
 impl Spec {
+    /// Those of a format that take an argument.
+    pub(super) fn of(format: &[u8]) -> Vec<Spec> {
+        let mut found = Vec::new();
+        let mut rest = format;
+        while let Some(at) = rest.iter().position(|&b| b == b'%') {
+            rest = &rest[at..];
+            let length = match Spec::parse(rest) {
+                Some((spec, length)) => {
+                    if spec.conversion != b'%' {
+                        found.push(spec);
+                    }
+                    length
+                }
+                None => 1,
+            };
+            rest = &rest[length..];
+        }
+        found
+    }
+
     /// Parses at a percent sign; also gives the number of bytes.
     fn parse(text: &[u8]) -> Option<(Spec, usize)> {
         let mut at = 1;

@@ -17,6 +17,7 @@ use crate::base::root;
 use crate::context::Context;
 use crate::fault::{self, access};
 use crate::launch::printf;
+use crate::launch::printf_buffer::LaunchBuffer;
 use brolga_engine::callbacks::{NO_TICKET, Ticket};
 
 unsafe extern "C" {
@@ -74,6 +75,17 @@ impl<'a> PrintfSink<'a> {
     /// a kernel" (`CL_DEVICE_PRINTF_BUFFER_SIZE`).
     fn room(&self) -> usize {
         self.context.device().printf_buffer_size
+    }
+
+    /// Takes what a launch has printed by itself.
+    pub(crate) fn take(&self, buffer: &LaunchBuffer) {
+        let room = self.room();
+        let (text, lost) = buffer.take(room);
+        if !text.is_empty() || lost > 0 {
+            let mut output = self.printed.output().lock();
+            output.add(&text, room);
+            output.lost = output.lost.saturating_add(lost);
+        }
     }
 
     /// Writes out what there is, or has the context's callback do so. Returns the callback that

@@ -22,6 +22,7 @@ use crate::code::ndrange::num_groups;
 use crate::context::Context;
 use crate::fault::{self, ExitReason};
 use crate::launch::device_runtime::{DeviceRuntime, Enqueues, host_call};
+use crate::launch::printf_buffer::LaunchBuffer;
 use crate::launch::printf_sink::{Printed, PrintfSink, receive};
 use crate::launch::reporter::Reporter;
 use crate::launch::scratch;
@@ -125,6 +126,8 @@ pub(crate) struct LaunchWork {
     /// Unless the kernel enqueues nothing.
     spawner: Option<Box<Arc<dyn Spawner>>>,
     printed: Printed,
+    /// If work-items print by themselves, what they print to.
+    buffer: Option<Box<LaunchBuffer>>,
     /// Whether it was said why it fails.
     has_told: AtomicBool,
     /// Whether some of it did not run to its end.
@@ -142,8 +145,17 @@ impl LaunchWork {
             args,
             spawner: spawner.map(Box::new),
             printed: Printed::default(),
+            buffer: None,
             has_told: AtomicBool::new(false),
             failed: AtomicBool::new(false),
+        }
+    }
+
+    /// The launch with memory that its arguments say to print to.
+    pub(crate) fn printing_to(self, buffer: Option<LaunchBuffer>) -> LaunchWork {
+        LaunchWork {
+            buffer: buffer.map(Box::new),
+            ..self
         }
     }
 
@@ -291,7 +303,11 @@ impl LaunchWork {
             self.plan.code.cost().learn(self.items(), busy);
         }
         // What work-items have printed.
-        self.sink().flush()
+        let sink = self.sink();
+        if let Some(buffer) = &self.buffer {
+            sink.take(buffer);
+        }
+        sink.flush()
     }
 }
 

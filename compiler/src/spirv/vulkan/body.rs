@@ -3,15 +3,17 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use rspirv::spirv::{BuiltIn, MemoryAccess, MemorySemantics, Op, Scope, StorageClass};
+use rspirv::spirv::{
+    BuiltIn, ImageOperands, MemoryAccess, MemorySemantics, Op, Scope, StorageClass,
+};
 
 use super::super::decode::Result;
-use super::super::rules::Rule;
 use super::globals::{copy, copy_with};
 use super::glsl;
-use super::reflection::{LaunchNumber, Reflection};
-use super::resources::{Resources, Role};
-use super::source::{FunctionSource, IdUse, Source, SourceId, SourceInst, Variable};
+use super::id_operands::IdUse;
+use super::reflection::{self, LaunchNumber, Reflection};
+use super::resources::{Need, Resources, Role};
+use super::source::{FunctionSource, Source, SourceId, SourceInst, Variable};
 use super::writer::{Section, Writer, with};
 
 /// A function on its way out: parts of its first block apart, until all is known that goes there.
@@ -21,6 +23,8 @@ pub(super) struct FunctionLowering<'l, 'a> {
     pub writer: &'l mut Writer,
     /// What stands for an id in this function.
     pub map: HashMap<SourceId, SourceId>,
+    /// The sizes of buffers, by their variables.
+    sizes: HashMap<SourceId, SourceId>,
     pub variables: Section,
     pub prologue: Section,
     pub body: Section,
@@ -87,6 +91,7 @@ impl<'l, 'a> FunctionLowering<'l, 'a> {
             resources,
             writer,
             map: HashMap::new(),
+            sizes: HashMap::new(),
             variables: Section::default(),
             prologue: Section::default(),
             body: Section::default(),
@@ -113,10 +118,18 @@ impl<'l, 'a> FunctionLowering<'l, 'a> {
             }
         }
         let mut params = Vec::new();
-        for variable in self.resources.needs(function.id) {
-            let ty = parameter_type(self.writer, self.resources, variable);
+        for (need, variable) in self.resources.needs(function.id) {
             let id = self.writer.fresh();
-            self.map.insert(variable.id, id);
+            let ty = match need {
+                Need::Variable(variable_id) => {
+                    self.map.insert(variable_id, id);
+                    parameter_type(self.writer, self.resources, variable)
+                }
+                Need::Size(variable_id) => {
+                    self.sizes.insert(variable_id, id);
+                    self.writer.int(64)
+                }
+            };
             params.push((ty, id));
             types.push(ty);
         }
@@ -302,34 +315,31 @@ impl<'l, 'a> FunctionLowering<'l, 'a> {
 
     fn instruction(&mut self, inst: &SourceInst<'_>) -> Result<()> {
         match inst.op() {
-            Op::Variable => self.own_variable(inst),
+            Op::Variable | Op::UntypedVariableKHR => self.own_variable(inst),
             Op::ExtInst => return self.extended(inst),
             Op::Load => return self.load(inst),
             Op::Store => self.store(inst),
             Op::FunctionCall => return self.call(inst),
-            Op::ArrayLength => {
-                let message = "the length of a buffer is not known: a kernel's argument is an \
-                               address, wherever in a buffer";
-                return Err(self
-                    .source
-                    .error(inst, message)
-                    .under(Rule::Vulkan("Vulkan Environment for SPIR-V")));
-            }
-            Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => {
+            Op::ArrayLength | Op::UntypedArrayLengthKHR => return self.array_length(inst),
+            Op::AccessChain
+            | Op::InBoundsAccessChain
+            | Op::UntypedAccessChainKHR
+            | Op::UntypedInBoundsAccessChainKHR
+            | Op::CopyObject => {
                 let result = inst
                     .result
                     .and_then(|result| self.resources.class_of(result));
-                let pointee = inst.ty.and_then(|ty| self.pointee(ty));
-                let ty = match (result, pointee) {
+                let ty = match (result, self.source.pointee(inst.ty)) {
                     (Some(class), Some(pointee)) => Some(self.writer.pointer(class, pointee)),
-                    _ => inst.ty,
+                    (Some(class), None) => Some(self.writer.untyped_pointer(class)),
+                    (None, _) => inst.ty,
                 };
                 let operands = self.operands(inst);
                 copy_with(&mut self.body, inst, ty, &operands);
             }
-            Op::ImageTexelPointer | Op::ImageSparseRead | Op::ImageGather => {
-                return Err(self.source.unsupported(inst));
-            }
+            Op::ImageFetch => self.image_access(inst, Op::ImageRead, 2),
+            Op::ImageRead => self.image_access(inst, Op::ImageRead, 2),
+            Op::ImageWrite => self.image_access(inst, Op::ImageWrite, 3),
             _ => {
                 let operands = self.operands(inst);
                 copy_with(&mut self.body, inst, inst.ty, &operands);
@@ -338,23 +348,64 @@ impl<'l, 'a> FunctionLowering<'l, 'a> {
         Ok(())
     }
 
-    fn pointee(&self, pointer: SourceId) -> Option<SourceId> {
-        let inst = self.source.definition(pointer)?;
-        match (inst.op(), inst.operands) {
-            (Op::TypePointer, &[_, pointee]) => Some(pointee),
-            _ => None,
+    /// As many elements as there are whole ones from where the array begins.
+    fn array_length(&mut self, inst: &SourceInst<'_>) -> Result<()> {
+        let &[.., variable, member] = inst.operands else {
+            return Err(self.source.error(inst, "an operand is missing"));
+        };
+        let block = self.resources.variables.get(&variable);
+        let array = block.and_then(|it| self.source.runtime_array(it.pointee, member));
+        let array = array.filter(|&(_, stride)| stride > 0);
+        let (Some(&size), Some((offset, stride))) = (self.sizes.get(&variable), array) else {
+            let message = "the length is known of arrays of blocks that are variables only";
+            return Err(self.source.error(inst, message));
+        };
+        let word = self.writer.int(64);
+        let truth = self.writer.bool();
+        let offset = self.writer.constant(word, &[offset, 0]);
+        let stride = [stride as u32, (stride >> 32) as u32];
+        let stride = self.writer.constant(word, &stride);
+        let is_short = self.emit(Op::ULessThan, truth, &[size, offset]);
+        let whole = self.emit(Op::Select, word, &[is_short, offset, size]);
+        let bytes = self.emit(Op::ISub, word, &[whole, offset]);
+        let length = self.emit(Op::UDiv, word, &[bytes, stride]);
+        copy_as(&mut self.body, inst, Op::UConvert, &[length]);
+        Ok(())
+    }
+
+    /// An access without a sampler. What is available and visible is so without being asked for:
+    /// these operands come last.
+    fn image_access(&mut self, inst: &SourceInst<'_>, op: Op, at: usize) {
+        let memory = ImageOperands::MAKE_TEXEL_AVAILABLE
+            | ImageOperands::MAKE_TEXEL_VISIBLE
+            | ImageOperands::NON_PRIVATE_TEXEL
+            | ImageOperands::VOLATILE_TEXEL;
+        let mut operands = self.operands(inst);
+        if let Some(mask) = operands.get(at).copied().and_then(ImageOperands::from_bits) {
+            let of_memory = mask & memory;
+            let scopes = ImageOperands::MAKE_TEXEL_AVAILABLE | ImageOperands::MAKE_TEXEL_VISIBLE;
+            let dropped = (of_memory & scopes).bits().count_ones() as usize;
+            let rest = mask.difference(of_memory);
+            operands.truncate(operands.len().saturating_sub(dropped).max(at + 1));
+            match rest.is_empty() {
+                true => operands.truncate(at),
+                false => operands[at] = rest.bits(),
+            }
         }
+        copy_as(&mut self.body, inst, op, &operands);
     }
 
     /// A variable whose initializer a launch decides is stored to.
     fn own_variable(&mut self, inst: &SourceInst<'_>) {
+        // One without a type of its own says that before.
+        let at = if inst.op() == Op::Variable { 1 } else { 2 };
         let of_launch = inst
             .operands
-            .get(1)
+            .get(at)
             .filter(|&&init| self.resources.is_launch(init));
         match (of_launch, inst.result) {
             (Some(&init), Some(id)) => {
-                copy_with(&mut self.variables, inst, inst.ty, &inst.operands[..1]);
+                copy_with(&mut self.variables, inst, inst.ty, &inst.operands[..at]);
                 let value = self.mapped(init);
                 self.prologue.inst(self.place, Op::Store, &[id, value]);
             }
@@ -372,6 +423,8 @@ impl<'l, 'a> FunctionLowering<'l, 'a> {
                 let operands = self.operands(inst);
                 glsl::lower(self, inst, &operands)
             }
+            // It is not of the function that it happens to be in.
+            Some(set) if set.starts_with(reflection::SET) => Ok(()),
             _ => {
                 copy(&mut self.body, inst);
                 Ok(())
@@ -379,36 +432,40 @@ impl<'l, 'a> FunctionLowering<'l, 'a> {
         }
     }
 
-    /// The memory operands of an access to a vector of an explicit layout, which may be aligned no
-    /// more than its components.
-    fn aligned(&self, pointer: SourceId, ty: Option<SourceId>, operands: &[u32]) -> Vec<u32> {
-        let of_block = |class: u32| {
-            [
-                StorageClass::StorageBuffer,
-                StorageClass::Uniform,
-                StorageClass::PushConstant,
-                StorageClass::PhysicalStorageBuffer,
-            ]
-            .iter()
-            .any(|&of_block| of_block as u32 == class)
+    /// The memory operands of an access. A vector of an explicit layout may be aligned no more than
+    /// its components, and what a decoration makes volatile is accessed so.
+    fn access(&self, pointer: SourceId, ty: Option<SourceId>, operands: &[u32]) -> Vec<u32> {
+        let (mut mask, mut rest) = match operands {
+            [mask, rest @ ..] => (*mask, rest.to_vec()),
+            [] => (0, Vec::new()),
         };
-        let class = self
-            .source
-            .type_of(pointer)
-            .and_then(|ty| self.source.definition(ty)?.operands.first().copied());
+        let of = self.source.type_of(pointer);
+        let of = of.and_then(|ty| self.source.definition(ty)?.operands.first().copied());
+        let class = of.and_then(StorageClass::from_u32);
+        let is_block = matches!(
+            class,
+            Some(
+                StorageClass::StorageBuffer
+                    | StorageClass::Uniform
+                    | StorageClass::PushConstant
+                    | StorageClass::PhysicalStorageBuffer
+            )
+        );
         let numbers = ty.and_then(|ty| self.source.numbers(ty));
-        match (numbers, operands) {
-            (Some(numbers), _) if numbers.lanes == 1 || !class.is_some_and(of_block) => {
-                operands.to_vec()
-            }
-            (Some(numbers), []) => {
-                vec![MemoryAccess::ALIGNED.bits(), numbers.bits / 8]
-            }
-            (Some(numbers), [mask, rest @ ..]) if mask & MemoryAccess::ALIGNED.bits() == 0 => {
-                let mask = mask | MemoryAccess::ALIGNED.bits();
-                with(&[mask, numbers.bits / 8], rest)
-            }
-            _ => operands.to_vec(),
+        let aligned = MemoryAccess::ALIGNED.bits();
+        if let Some(numbers) = numbers.filter(|numbers| is_block && numbers.lanes > 1)
+            && mask & aligned == 0
+        {
+            mask |= aligned;
+            rest.insert(0, numbers.bits / 8);
+        }
+        let is_shared = is_block || class == Some(StorageClass::Workgroup);
+        if self.source.is_volatile && is_shared {
+            mask |= MemoryAccess::VOLATILE.bits();
+        }
+        match mask {
+            0 => rest,
+            mask => with(&[mask], &rest),
         }
     }
 
@@ -419,7 +476,7 @@ impl<'l, 'a> FunctionLowering<'l, 'a> {
             copy_as(&mut self.body, inst, Op::CopyObject, &[address]);
             return Ok(());
         }
-        let access = self.aligned(pointer, inst.ty, &inst.operands[1..]);
+        let access = self.access(pointer, inst.ty, &inst.operands[1..]);
         copy_with(&mut self.body, inst, inst.ty, &with(&[address], &access));
         Ok(())
     }
@@ -427,15 +484,18 @@ impl<'l, 'a> FunctionLowering<'l, 'a> {
     fn store(&mut self, inst: &SourceInst<'_>) {
         let (pointer, value) = (inst.operands[0], inst.operands[1]);
         let ty = self.source.type_of(value);
-        let access = self.aligned(pointer, ty, &inst.operands[2..]);
+        let access = self.access(pointer, ty, &inst.operands[2..]);
         let first = [self.mapped(pointer), self.mapped(value)];
         copy_with(&mut self.body, inst, None, &with(&first, &access));
     }
 
     fn call(&mut self, inst: &SourceInst<'_>) -> Result<()> {
         let mut operands = self.operands(inst);
-        for variable in self.resources.needs(inst.operands[0]) {
-            operands.push(self.mapped(variable.id));
+        for (need, _) in self.resources.needs(inst.operands[0]) {
+            operands.push(match need {
+                Need::Variable(variable) => self.mapped(variable),
+                Need::Size(variable) => self.sizes.get(&variable).copied().unwrap_or(0),
+            });
         }
         copy_with(&mut self.body, inst, inst.ty, &operands);
         Ok(())

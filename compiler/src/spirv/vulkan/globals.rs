@@ -1,12 +1,14 @@
 //! What is outside of functions: copied, but for what OpenCL's modules have otherwise.
 
+use std::collections::HashSet;
+
 use rspirv::spirv::{
     AccessQualifier, AddressingModel, BuiltIn, Capability, Decoration, ImageFormat, MemoryModel,
     Op, StorageClass,
 };
 
 use super::super::decode::Result;
-use super::super::rules::{DECORATION, Rule};
+use super::super::rules::Rule;
 use super::reflection::Reflection;
 use super::resources::{Resources, Role};
 use super::source::{Source, SourceId, SourceInst};
@@ -46,6 +48,8 @@ pub(super) fn lower(
     resources: &Resources<'_>,
     writer: &mut Writer,
 ) -> Result<()> {
+    check_aliases(source)?;
+    let read = images_read(source);
     for inst in source.global_insts() {
         writer.place = inst.offset;
         match inst.op() {
@@ -76,15 +80,37 @@ pub(super) fn lower(
                     copy(&mut writer.globals, inst);
                 }
             }
-            Op::Variable => variable(source, resources, inst, writer)?,
+            Op::Variable | Op::UntypedVariableKHR => variable(source, resources, inst, writer)?,
             op if op.is_type() || op == Op::TypeForwardPointer => {
-                type_declaration(source, inst, writer)?;
+                type_declaration(source, &read, inst, writer)?;
             }
             _ if inst.result.is_some_and(|id| resources.is_launch(id)) => {}
             _ => copy(&mut writer.globals, inst),
         }
     }
     Ok(())
+}
+
+/// Blocks in work-group memory that are `Aliased` are all at one place, as variables never are.
+fn check_aliases(source: &Source<'_>) -> Result<()> {
+    let mut aliased = source.variables.iter().filter(|variable| {
+        variable.class == StorageClass::Workgroup
+            && source
+                .decoration(variable.id, Decoration::Aliased)
+                .is_some()
+            && source
+                .decoration(variable.pointee, Decoration::Block)
+                .is_some()
+    });
+    match aliased.nth(1) {
+        Some(variable) => {
+            let message = "work-group variables that share their memory are not supported";
+            Err(source
+                .error(&variable.inst, message)
+                .under(Rule::Vulkan("Vulkan Environment for SPIR-V")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn memory_model(source: &Source<'_>, inst: &SourceInst<'_>, writer: &mut Writer) -> Result<()> {
@@ -134,10 +160,8 @@ fn annotation(
         {
             return Ok(());
         }
-        Some(Decoration::Volatile) => {
-            let message = "volatile variables are not supported in shaders";
-            return Err(source.error(inst, message).under(DECORATION));
-        }
+        // Accesses are.
+        Some(Decoration::Volatile) => return Ok(()),
         _ => {}
     }
     copy(&mut writer.annotations, inst);
@@ -163,13 +187,15 @@ fn variable(
         (Some(variable), Some(Role::Table)) => {
             let class = Role::Table.class();
             let ty = writer.pointer(class, variable.pointee);
-            let operands = [&[class as u32], &inst.operands[1..]].concat();
-            copy_with(&mut writer.globals, inst, Some(ty), &operands);
+            let operands = [ty, id, class as u32].into_iter().chain(variable.init);
+            let operands: Vec<u32> = operands.collect();
+            writer.globals.inst(inst.offset, Op::Variable, &operands);
         }
         (Some(_), _) => {}
         (None, _) => {
             let of_group = inst.operands[0] == StorageClass::Workgroup as u32;
-            if of_group && inst.operands.len() > 1 {
+            let most = if inst.op() == Op::Variable { 1 } else { 2 };
+            if of_group && inst.operands.len() > most {
                 let message = "work-group variables with initializers are not supported";
                 return Err(source.error(inst, message));
             }
@@ -179,7 +205,12 @@ fn variable(
     Ok(())
 }
 
-fn type_declaration(source: &Source<'_>, inst: &SourceInst<'_>, writer: &mut Writer) -> Result<()> {
+fn type_declaration(
+    source: &Source<'_>,
+    read: &HashSet<SourceId>,
+    inst: &SourceInst<'_>,
+    writer: &mut Writer,
+) -> Result<()> {
     let class = |word: u32| match StorageClass::from_u32(word) {
         Some(class) => Ok(lowered_class(class) as u32),
         None => Err(source.error(inst, format!("unknown storage class {word}"))),
@@ -188,6 +219,7 @@ fn type_declaration(source: &Source<'_>, inst: &SourceInst<'_>, writer: &mut Wri
         // "Types": OpenCL's integers have no sign.
         (Op::TypeInt, &[bits, _]) => vec![bits, 0],
         (Op::TypePointer, &[of, pointee]) => vec![class(of)?, pointee],
+        (Op::TypeUntypedPointerKHR, &[of]) => vec![class(of)?],
         (Op::TypeForwardPointer, &[pointer, of]) => vec![pointer, class(of)?],
         (Op::TypeRuntimeArray, &[element]) => {
             // How long it is nobody asks: addresses are computed of what it consists of.
@@ -201,7 +233,7 @@ fn type_declaration(source: &Source<'_>, inst: &SourceInst<'_>, writer: &mut Wri
         (Op::TypeImage, &[_, dim, depth, arrayed, samples, sampled, ..]) => {
             let access = match sampled {
                 1 => AccessQualifier::ReadOnly,
-                2 if is_read(source, inst.result.unwrap_or(0)) => AccessQualifier::ReadWrite,
+                2 if read.contains(&inst.result.unwrap_or(0)) => AccessQualifier::ReadWrite,
                 2 => AccessQualifier::WriteOnly,
                 _ => return Err(source.error(inst, "whether the image is sampled is left open")),
             };
@@ -219,15 +251,10 @@ fn type_declaration(source: &Source<'_>, inst: &SourceInst<'_>, writer: &mut Wri
     Ok(())
 }
 
-/// Whether storage images of a type are read anywhere.
-fn is_read(source: &Source<'_>, ty: SourceId) -> bool {
-    let mut all = source.functions().flat_map(|function| function.insts);
-    all.any(|inst| {
-        inst.op() == Op::ImageRead
-            && inst
-                .operands
-                .first()
-                .and_then(|&image| source.type_of(image))
-                == Some(ty)
-    })
+/// The types of images that are read without a sampler.
+fn images_read(source: &Source<'_>) -> HashSet<SourceId> {
+    let all = source.functions().flat_map(|function| function.insts);
+    all.filter(|inst| inst.op() == Op::ImageRead)
+        .filter_map(|inst| source.type_of(*inst.operands.first()?))
+        .collect()
 }

@@ -308,6 +308,15 @@ impl Maker<'_, '_, '_> {
                 let zeros = self.std(Std::clz, ty, &[value]);
                 self.result(Op::ISub, &[last, zeros]);
             }
+            _ => return self.lower_vector(op, args),
+        }
+        Ok(())
+    }
+
+    /// Geometry, and vectors in packed formats.
+    fn lower_vector(mut self, op: Glsl, args: &[SourceId]) -> Result<()> {
+        let ty = self.ty;
+        match op {
             Glsl::FaceForward => {
                 self.expect_float(op)?;
                 let dot = self.dot(args[2], args[1]);

@@ -11,30 +11,22 @@ use std::collections::{HashMap, HashSet};
 
 use rspirv::spirv::{
     BuiltIn, Decoration, ExecutionMode, ExecutionModel, FunctionControl,
-    FunctionParameterAttribute, MemoryAccess, Op, SamplerAddressingMode, SamplerFilterMode,
-    StorageClass,
+    FunctionParameterAttribute, MemoryAccess, Op, StorageClass,
 };
 
 use super::super::decode::{Result, literal_string};
 use super::super::rules::Rule;
 use super::body::FunctionLowering;
 use super::globals::is_work_group_size;
-use super::reflection::{
-    Argument, Became, Descriptor, InBlock, KernelSource, LaunchNumber, LaunchVector, Reflection,
-};
-use super::resources::{Resources, Role, descriptor_of, is_in, length_spec_id};
+use super::module_data;
+use super::reflection::{Argument, Became, InBlock, KernelSource, LaunchNumber, Reflection};
+use super::resources::{Need, Resources, Role, descriptor_of};
 use super::source::{Source, SourceId, SourceInst, Variable};
 use super::writer::{Section, Writer, literal, with};
+use crate::kernel_info::Implicit;
 
-/// Numbers of `clGetKernelArgInfo`, of address and access qualifiers.
+/// The number of `clGetKernelArgInfo` for the address qualifier.
 const ADDRESS_CONSTANT: u32 = 0x119d;
-const ACCESS: [(u32, &str); 3] = [
-    (0x11a0, "read_only"),
-    (0x11a1, "write_only"),
-    (0x11a2, "read_write"),
-];
-/// Bits of its type qualifiers.
-const QUALIFIERS: [(u32, &str); 3] = [(1, "const"), (2, "restrict"), (4, "volatile")];
 
 pub(super) fn make(
     source: &Source<'_>,
@@ -54,30 +46,18 @@ pub(super) fn make(
         matches!(inst.op(), Op::ConstantComposite | Op::SpecConstantComposite)
             && inst.result.is_some_and(|id| is_work_group_size(source, id))
     });
-    let data = module_data(reflection, writer);
+    let data = module_data::make(source, reflection, resources, writer)?;
+    let printf = reflection.printf_buffer();
     let mut made = HashSet::new();
     for inst in source.global_insts() {
         if inst.op() != Op::EntryPoint {
             continue;
         }
-        let name = literal_string(&inst.operands[2..]).unwrap_or_default();
-        let error = |message: String| {
+        let kernel = kernel_of(source, reflection, inst)?;
+        if !made.insert(&kernel.name) {
+            let message = format!("there is a second entry point named {:?}", kernel.name);
             let error = source.error(inst, message);
-            Err(error.under(Rule::Reflection("Binary Form")))
-        };
-        if inst.operands[0] != ExecutionModel::GLCompute as u32 {
-            return error("the execution model is not GLCompute".to_string());
-        }
-        let function = inst.operands[1];
-        let kernel = reflection.by_name.get(&name);
-        let kernel = kernel.map(|&at| &reflection.kernels[at]);
-        let Some(kernel) = kernel.filter(|kernel| kernel.function == function) else {
-            return error(format!(
-                "the entry point {name:?} has no reflection as a kernel"
-            ));
-        };
-        if !made.insert(name.clone()) {
-            return error(format!("there is a second entry point named {name:?}"));
+            return Err(error.under(Rule::Reflection("Binary Form")));
         }
         let maker = KernelMaker {
             source,
@@ -85,57 +65,47 @@ pub(super) fn make(
             resources,
             kernel,
             data: &data,
+            printf: printf.as_ref(),
             params: Vec::new(),
+            implicit: Vec::new(),
             lowering: FunctionLowering::new(source, resources, writer),
         };
         let id = maker.kernel(inst)?;
-        let operands = [&[ExecutionModel::Kernel as u32, id][..], &literal(&name)].concat();
+        let name = literal(&kernel.name);
+        let operands = [&[ExecutionModel::Kernel as u32, id][..], &name].concat();
         writer.entries.inst(inst.offset, Op::EntryPoint, &operands);
-        let modes = modes.get(&function).map_or(&[][..], Vec::as_slice);
+        let modes = modes.get(&kernel.function).map_or(&[][..], Vec::as_slice);
         execution_modes(reflection, kernel, modes, size, id, writer);
     }
-    if made.is_empty() {
-        let model = source
-            .global_insts()
-            .iter()
-            .find(|i| i.op() == Op::MemoryModel);
-        if let Some(model) = model {
-            return Err(source.error(model, "the module has no entry point"));
-        }
+    let model = source.insts.iter().find(|i| i.op() == Op::MemoryModel);
+    match (made.is_empty(), model) {
+        (true, Some(model)) => Err(source.error(model, "the module has no entry point")),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
-/// A variable for each piece of data that the module brings.
-fn module_data(reflection: &Reflection<'_>, writer: &mut Writer) -> HashMap<Descriptor, SourceId> {
-    let mut variables = HashMap::new();
-    for (&of, data) in &reflection.data {
-        writer.place = data.inst.offset;
-        let mut bytes = data.bytes.clone();
-        bytes.resize(bytes.len().max(1).next_multiple_of(4), 0);
-        let words: Vec<u32> = bytes
-            .chunks_exact(4)
-            .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-            .collect();
-        let word = writer.int(32);
-        let parts: Vec<SourceId> = words.iter().map(|&word| writer.u32(word)).collect();
-        let array = writer.array(word, words.len() as u32);
-        let init = writer.composite(array, &parts);
-        let class = StorageClass::CrossWorkgroup;
-        let pointer = writer.pointer(class, array);
-        let id = writer.fresh();
-        let operands = [pointer, id, class as u32, init];
-        writer
-            .globals
-            .inst(data.inst.offset, Op::Variable, &operands);
-        // Whatever is in it begins where it may.
-        let operands = [id, Decoration::Alignment as u32, 128];
-        writer
-            .annotations
-            .inst(data.inst.offset, Op::Decorate, &operands);
-        variables.insert(of, id);
+/// The kernel that an entry point is.
+fn kernel_of<'r, 'a>(
+    source: &Source<'_>,
+    reflection: &'r Reflection<'a>,
+    entry: &SourceInst<'_>,
+) -> Result<&'r KernelSource<'a>> {
+    let name = literal_string(&entry.operands[2..]).unwrap_or_default();
+    let error = |message: String| {
+        let error = source.error(entry, message);
+        Err(error.under(Rule::Reflection("Binary Form")))
+    };
+    if entry.operands[0] != ExecutionModel::GLCompute as u32 {
+        return error("the execution model is not GLCompute".to_string());
     }
-    variables
+    let kernel = reflection.by_name.get(&name);
+    let kernel = kernel.map(|&at| &reflection.kernels[at]);
+    match kernel.filter(|kernel| kernel.function == entry.operands[1]) {
+        Some(kernel) => Ok(kernel),
+        None => error(format!(
+            "the entry point {name:?} has no reflection as a kernel"
+        )),
+    }
 }
 
 fn execution_modes(
@@ -179,25 +149,35 @@ fn execution_modes(
     }
 }
 
-struct KernelMaker<'k, 'a> {
-    source: &'k Source<'a>,
-    reflection: &'k Reflection<'a>,
-    resources: &'k Resources<'a>,
-    kernel: &'k KernelSource<'a>,
+pub(super) struct KernelMaker<'k, 'a> {
+    pub source: &'k Source<'a>,
+    pub reflection: &'k Reflection<'a>,
+    pub resources: &'k Resources<'a>,
+    pub kernel: &'k KernelSource<'a>,
     /// The variables of the module's data.
-    data: &'k HashMap<Descriptor, SourceId>,
+    pub data: &'k [SourceId],
+    pub printf: Option<&'k Implicit>,
     /// By ordinal, what the host's arguments come as.
-    params: Vec<Param>,
-    lowering: FunctionLowering<'k, 'a>,
+    pub params: Vec<Param>,
+    /// What the driver sets, after them.
+    pub implicit: Vec<(Param, ImplicitFor)>,
+    pub lowering: FunctionLowering<'k, 'a>,
+}
+
+/// What a parameter that the driver sets is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ImplicitFor {
+    Size(u32),
+    Printf,
 }
 
 /// A parameter of the kernel.
 #[derive(Clone, Copy)]
-struct Param {
-    ty: SourceId,
-    id: SourceId,
+pub(super) struct Param {
+    pub ty: SourceId,
+    pub id: SourceId,
     /// For an address, that it is of a structure of so many bytes.
-    bytes: Option<u32>,
+    pub bytes: Option<u32>,
 }
 
 impl KernelMaker<'_, '_> {
@@ -207,7 +187,12 @@ impl KernelMaker<'_, '_> {
         self.lowering.at(&kernel.inst);
         let place = kernel.inst.offset;
         let function = kernel.function;
-        let variables: Vec<Variable<'_>> = self.resources.needs(function).copied().collect();
+        let needs: Vec<(Need, Variable<'_>)> = self
+            .resources
+            .needs(function)
+            .map(|(need, variable)| (need, *variable))
+            .collect();
+        let variables: Vec<Variable<'_>> = needs.iter().map(|(_, variable)| *variable).collect();
         for ordinal in 0..kernel.count {
             let param = self.param(ordinal, &variables)?;
             self.params.push(param);
@@ -216,8 +201,11 @@ impl KernelMaker<'_, '_> {
         self.lowering.launch_constants(inits.collect())?;
         self.lowering.at(&kernel.inst);
         let mut operands = vec![function];
-        for variable in &variables {
-            operands.push(self.resource(entry, variable)?);
+        for (need, variable) in &needs {
+            operands.push(match need {
+                Need::Variable(_) => self.resource(entry, variable)?,
+                Need::Size(_) => self.size(entry, variable)?,
+            });
         }
         let void = self.lowering.writer.void();
         self.lowering.emit(Op::FunctionCall, void, &operands);
@@ -225,13 +213,15 @@ impl KernelMaker<'_, '_> {
         self.describe();
 
         let mut out = Section::default();
-        let types: Vec<SourceId> = self.params.iter().map(|param| param.ty).collect();
+        let implicit = self.implicit.iter().map(|(param, _)| param);
+        let params: Vec<&Param> = self.params.iter().chain(implicit).collect();
+        let types: Vec<SourceId> = params.iter().map(|param| param.ty).collect();
         let writer = &mut *self.lowering.writer;
         let ty = writer.function_type(void, &types);
         let id = writer.fresh();
         let control = FunctionControl::NONE.bits();
         out.inst(place, Op::Function, &[void, id, control, ty]);
-        for param in &self.params {
+        for param in params {
             out.inst(place, Op::FunctionParameter, &[param.ty, param.id]);
         }
         let label = writer.fresh();
@@ -240,7 +230,7 @@ impl KernelMaker<'_, '_> {
         Ok(id)
     }
 
-    fn writer(&mut self) -> &mut Writer {
+    pub fn writer(&mut self) -> &mut Writer {
         self.lowering.writer
     }
 
@@ -271,19 +261,9 @@ impl KernelMaker<'_, '_> {
 
     fn param(&mut self, ordinal: u32, variables: &[Variable<'_>]) -> Result<Param> {
         let Some(argument) = self.kernel.arguments.get(&ordinal) else {
-            let message = format!(
-                "the argument {ordinal} of {:?} is not described: nothing uses it, and what the \
-                 host sets it to is not known",
-                self.kernel.name
-            );
-            return Err(self
-                .source
-                .error(&self.kernel.inst, message)
-                .under(Rule::Reflection("Binary Form")));
+            return Ok(self.unused());
         };
         let byte = self.writer().int(8);
-        let id = self.writer().fresh();
-        let mut bytes = None;
         let ty = match argument.became {
             Became::Buffer { uniform, .. } => {
                 let told = argument.info.as_ref().and_then(|info| info.address);
@@ -294,11 +274,11 @@ impl KernelMaker<'_, '_> {
                 };
                 self.writer().pointer(class, byte)
             }
-            Became::Address { size, .. } => {
-                if size != 8 {
-                    return Err(self.error(argument, format!("an address of {size} bytes")));
-                }
+            Became::Address { size: 8, .. } => {
                 self.writer().pointer(StorageClass::CrossWorkgroup, byte)
+            }
+            Became::Address { size, .. } => {
+                return Err(self.error(argument, format!("an address of {size} bytes")));
             }
             Became::Local { .. } => self.writer().pointer(StorageClass::Workgroup, byte),
             Became::Bytes { of, offset, size } => {
@@ -310,102 +290,51 @@ impl KernelMaker<'_, '_> {
                 match part {
                     Some((_, ty)) => ty,
                     None if size == 0 => return Err(self.error(argument, "no bytes")),
-                    None => {
-                        bytes = Some(size);
-                        let array = self.writer().array(byte, size);
-                        let structure = self.writer().structure(&[array]);
-                        self.writer().pointer(StorageClass::Function, structure)
-                    }
+                    None => return Ok(self.structure(argument, size)),
                 }
             }
-            Became::SampledImage(of) | Became::StorageImage(of) | Became::Sampler(of) => {
+            Became::Image(of) | Became::Sampler(of) => {
                 let mut found = variables.iter().filter(|variable| {
                     self.resources.role(variable.id) == Some(Role::Object)
                         && descriptor_of(self.source, variable.id) == Some(of)
                 });
                 match found.next() {
                     Some(variable) => variable.pointee,
-                    None => {
-                        let message = "no variable is the object, so what it is is not known";
-                        return Err(self.error(argument, message));
-                    }
+                    // Which objects it takes is not known.
+                    None => return Ok(self.unused()),
                 }
             }
         };
-        if bytes.is_some() {
-            let by_value = FunctionParameterAttribute::ByVal as u32;
-            let operands = [id, Decoration::FuncParamAttr as u32, by_value];
-            let place = argument.inst.offset;
-            self.writer()
-                .annotations
-                .inst(place, Op::Decorate, &operands);
-        }
+        let id = self.writer().fresh();
+        let bytes = None;
         Ok(Param { ty, id, bytes })
     }
 
-    /// What the entry point's function is given for a variable.
-    fn resource(&mut self, entry: &SourceInst<'_>, variable: &Variable<'_>) -> Result<SourceId> {
-        let missing = |what: &str| {
-            let name = self.source.describe(variable.id);
-            let message = format!("{name} is used, but no reflection says {what}");
-            Err(self
-                .source
-                .error(entry, message)
-                .under(Rule::Reflection("Binary Form")))
-        };
-        let arguments = || (0..).zip(self.kernel.arguments.iter());
-        let argument = |wanted: &dyn Fn(Became) -> bool| {
-            let found = arguments().find(|(_, (_, argument))| wanted(argument.became));
-            found.map(|(_, (&ordinal, _))| self.params[ordinal as usize])
-        };
-        let descriptor = descriptor_of(self.source, variable.id);
-        match self.resources.role(variable.id) {
-            Some(role @ Role::Buffer) => {
-                let of_data = || self.data.get(&descriptor?).copied();
-                let param = argument(&|became| became.descriptor() == descriptor);
-                let Some(address) = param.map(|param| param.id).or_else(of_data) else {
-                    return missing("which buffer it is");
-                };
-                Ok(self.cast(address, role.class(), variable.pointee))
-            }
-            Some(role @ Role::Local) => {
-                let wanted = length_spec_id(self.source, variable);
-                let is_it =
-                    |became| matches!(became, Became::Local { spec_id } if Some(spec_id) == wanted);
-                let Some(param) = argument(&is_it) else {
-                    return missing("which argument it is");
-                };
-                Ok(self.cast(param.id, role.class(), variable.pointee))
-            }
-            Some(Role::Object) => {
-                if let Some(param) = argument(&|became| became.descriptor() == descriptor) {
-                    return match param.ty == variable.pointee {
-                        true => Ok(param.id),
-                        false => missing("that it has two types"),
-                    };
-                }
-                match descriptor.and_then(|of| self.reflection.samplers.get(&of)) {
-                    Some(&mask) => self.literal_sampler(entry, variable, mask),
-                    None => missing("which object it is"),
-                }
-            }
-            Some(Role::Block) => self.block(variable),
-            Some(Role::GlobalId) => self.global_id(variable),
-            Some(Role::Private | Role::Table) | None => {
-                let init = variable.init;
-                let of_launch = init.filter(|&init| self.resources.is_launch(init));
-                let init = init.filter(|_| of_launch.is_none());
-                let id = self.lowering.variable(variable.pointee, init);
-                if let Some(init) = of_launch {
-                    let value = self.lowering.mapped(init);
-                    self.store(id, value, None);
-                }
-                Ok(id)
-            }
-        }
+    /// A parameter for an argument that nothing uses: it takes no room.
+    fn unused(&mut self) -> Param {
+        let ty = self.writer().structure(&[]);
+        let id = self.writer().fresh();
+        let bytes = None;
+        Param { ty, id, bytes }
     }
 
-    fn store(&mut self, address: SourceId, value: SourceId, align: Option<u32>) {
+    /// A parameter for bytes that are no single number: the address of a structure.
+    fn structure(&mut self, argument: &Argument<'_>, size: u32) -> Param {
+        let byte = self.writer().int(8);
+        let array = self.writer().array(byte, size);
+        let structure = self.writer().structure(&[array]);
+        let ty = self.writer().pointer(StorageClass::Function, structure);
+        let id = self.writer().fresh();
+        let by_value = FunctionParameterAttribute::ByVal as u32;
+        let operands = [id, Decoration::FuncParamAttr as u32, by_value];
+        let place = argument.inst.offset;
+        let annotations = &mut self.writer().annotations;
+        annotations.inst(place, Op::Decorate, &operands);
+        let bytes = Some(size);
+        Param { ty, id, bytes }
+    }
+
+    pub fn store(&mut self, address: SourceId, value: SourceId, align: Option<u32>) {
         let mut operands = vec![address, value];
         if let Some(align) = align {
             operands.extend([MemoryAccess::ALIGNED.bits(), align]);
@@ -414,288 +343,16 @@ impl KernelMaker<'_, '_> {
         self.lowering.body.inst(place, Op::Store, &operands);
     }
 
-    fn cast(&mut self, address: SourceId, class: StorageClass, pointee: SourceId) -> SourceId {
+    pub fn cast(&mut self, address: SourceId, class: StorageClass, pointee: SourceId) -> SourceId {
         let ty = self.writer().pointer(class, pointee);
         self.lowering.emit(Op::Bitcast, ty, &[address])
     }
 
-    /// Vulkan counts from the offset of the launch, OpenCL from 0.
-    fn global_id(&mut self, variable: &Variable<'_>) -> Result<SourceId> {
-        let numbers = self.source.numbers(variable.pointee);
-        if !numbers.is_some_and(|n| !n.float && n.bits == 32 && n.lanes == 3) {
-            let message = "GlobalInvocationId is not three integers of 32 bits";
-            return Err(self.source.error(&variable.inst, message));
-        }
-        let id = self.lowering.variable(variable.pointee, None);
-        let all = self.built_in(BuiltIn::GlobalInvocationId);
-        let offset = self.built_in(BuiltIn::GlobalOffset);
-        let value = self
-            .lowering
-            .emit(Op::ISub, variable.pointee, &[all, offset]);
-        self.store(id, value, None);
-        Ok(id)
-    }
-
     /// The three numbers of a built-in variable.
-    fn built_in(&mut self, which: BuiltIn) -> SourceId {
+    pub fn built_in(&mut self, which: BuiltIn) -> SourceId {
         let address = self.writer().built_in(which, 3);
         let lane = self.writer().int(32);
         let ty = self.writer().vector(lane, 3);
         self.lowering.emit(Op::Load, ty, &[address])
-    }
-
-    /// A block of arguments: a private variable of its layout.
-    fn block(&mut self, variable: &Variable<'_>) -> Result<SourceId> {
-        let id = self.lowering.variable(variable.pointee, None);
-        let block = match (variable.class, descriptor_of(self.source, variable.id)) {
-            (StorageClass::PushConstant, _) | (_, None) => InBlock::PushConstant,
-            (_, Some(descriptor)) => InBlock::Descriptor(descriptor),
-        };
-        let kernel = self.kernel;
-        for (&ordinal, argument) in &kernel.arguments {
-            if is_in(argument.became, block) {
-                self.store_argument(variable, id, argument, self.params[ordinal as usize])?;
-            }
-        }
-        if block == InBlock::PushConstant {
-            self.store_launch(variable, id)?;
-        }
-        Ok(id)
-    }
-
-    /// Whether bytes are in a block; an error if some are and others are not.
-    fn is_inside(
-        &self,
-        inst: &SourceInst<'_>,
-        block: &Variable<'_>,
-        offset: u64,
-        size: u64,
-    ) -> Result<bool> {
-        let whole = self.source.size(block.pointee);
-        if offset < whole && whole - offset < size {
-            let message = format!(
-                "{size} bytes at {offset} are only partly in {}, of {whole} bytes",
-                self.source.describe(block.id)
-            );
-            return Err(self
-                .source
-                .error(inst, message)
-                .under(Rule::Reflection("Binary Form")));
-        }
-        Ok(offset < whole)
-    }
-
-    fn store_argument(
-        &mut self,
-        variable: &Variable<'_>,
-        block: SourceId,
-        argument: &Argument<'_>,
-        param: Param,
-    ) -> Result<()> {
-        let (offset, size) = match argument.became {
-            Became::Bytes { offset, size, .. } | Became::Address { offset, size, .. } => {
-                (u64::from(offset), u64::from(size))
-            }
-            _ => return Ok(()),
-        };
-        let part = self.source.part_at(variable.pointee, offset, size);
-        let address = matches!(argument.became, Became::Address { .. });
-        if let Some((path, ty)) = part
-            && (address || ty == param.ty)
-        {
-            let value = match address {
-                true => self.address_as(param.id, ty),
-                false => Some(param.id),
-            };
-            if let Some(value) = value {
-                let part = self.chain(block, &path, ty);
-                self.store(part, value, Some(1));
-                return Ok(());
-            }
-        }
-        if !self.is_inside(&argument.inst, variable, offset, size)? {
-            return Ok(());
-        }
-        let to = self.byte_address(block, offset);
-        if address {
-            let word = self.writer().int(64);
-            let value = self.lowering.emit(Op::ConvertPtrToU, word, &[param.id]);
-            let to = self.cast(to, StorageClass::Function, word);
-            self.store(to, value, Some(1));
-        } else if let Some(bytes) = param.bytes {
-            let byte = self.writer().int(8);
-            let from = self.cast(param.id, StorageClass::Function, byte);
-            let bytes = self.writer().u32(bytes);
-            let place = self.lowering.place;
-            let operands = [to, from, bytes];
-            self.lowering
-                .body
-                .inst(place, Op::CopyMemorySized, &operands);
-        } else {
-            let to = self.cast(to, StorageClass::Function, param.ty);
-            self.store(to, param.id, Some(1));
-        }
-        Ok(())
-    }
-
-    /// A pointer as what a member of a block is: another pointer, or a number of 64 bits.
-    fn address_as(&mut self, pointer: SourceId, ty: SourceId) -> Option<SourceId> {
-        let number = self.source.numbers(ty);
-        match number {
-            Some(n) if !n.float && n.bits == 64 && n.lanes == 1 => {
-                Some(self.lowering.emit(Op::ConvertPtrToU, ty, &[pointer]))
-            }
-            Some(_) => None,
-            None => Some(self.lowering.emit(Op::Bitcast, ty, &[pointer])),
-        }
-    }
-
-    /// The address of a part of a block.
-    fn chain(&mut self, block: SourceId, path: &[u32], ty: SourceId) -> SourceId {
-        let pointer = self.writer().pointer(StorageClass::Function, ty);
-        let indices: Vec<SourceId> = path.iter().map(|&at| self.writer().u32(at)).collect();
-        let operands = with(&[block], &indices);
-        self.lowering.emit(Op::AccessChain, pointer, &operands)
-    }
-
-    /// The address of a byte of a block.
-    fn byte_address(&mut self, block: SourceId, offset: u64) -> SourceId {
-        let byte = self.writer().int(8);
-        let first = self.cast(block, StorageClass::Function, byte);
-        let ty = self.writer().pointer(StorageClass::Function, byte);
-        let offset = self.writer().u32(offset as u32);
-        self.lowering.emit(Op::PtrAccessChain, ty, &[first, offset])
-    }
-
-    /// The push constants that a launch fills in.
-    fn store_launch(&mut self, variable: &Variable<'_>, block: SourceId) -> Result<()> {
-        let reflection = self.reflection;
-        for constant in &reflection.push_constants {
-            let offset = u64::from(constant.offset);
-            if !self.is_inside(&constant.inst, variable, offset, 12)? {
-                continue;
-            }
-            let which = match constant.what {
-                LaunchVector::GlobalOffset | LaunchVector::RegionOffset => {
-                    Some(BuiltIn::GlobalOffset)
-                }
-                LaunchVector::EnqueuedLocalSize => Some(BuiltIn::EnqueuedWorkgroupSize),
-                LaunchVector::GlobalSize => Some(BuiltIn::GlobalSize),
-                LaunchVector::NumWorkgroups => Some(BuiltIn::NumWorkgroups),
-                LaunchVector::RegionGroupOffset => None,
-            };
-            let vector = which.map(|which| self.built_in(which));
-            let word = self.writer().int(32);
-            for dimension in 0..3 {
-                let value = match vector {
-                    Some(vector) => {
-                        let operands = [vector, dimension];
-                        self.lowering.emit(Op::CompositeExtract, word, &operands)
-                    }
-                    None => self.writer().u32(0),
-                };
-                let at = offset + 4 * u64::from(dimension);
-                let part = self.source.part_at(variable.pointee, at, 4);
-                let is_word = |ty: SourceId| {
-                    let numbers = self.source.numbers(ty);
-                    numbers.is_some_and(|n| !n.float && n.bits == 32 && n.lanes == 1)
-                };
-                let to = match part {
-                    Some((path, ty)) if is_word(ty) => self.chain(block, &path, ty),
-                    _ => {
-                        let to = self.byte_address(block, at);
-                        self.cast(to, StorageClass::Function, word)
-                    }
-                };
-                self.store(to, value, Some(1));
-            }
-        }
-        Ok(())
-    }
-
-    /// A sampler of the source, by the numbers of OpenCL C's constants.
-    fn literal_sampler(
-        &mut self,
-        entry: &SourceInst<'_>,
-        variable: &Variable<'_>,
-        mask: u32,
-    ) -> Result<SourceId> {
-        let normalized = mask & 1;
-        let addressing = match mask & 0xe {
-            0 => SamplerAddressingMode::None,
-            2 => SamplerAddressingMode::ClampToEdge,
-            4 => SamplerAddressingMode::Clamp,
-            6 => SamplerAddressingMode::Repeat,
-            8 => SamplerAddressingMode::RepeatMirrored,
-            _ => {
-                return Err(self
-                    .source
-                    .error(entry, "an unknown addressing mode of a sampler"));
-            }
-        };
-        let filter = match mask & 0x30 {
-            0x10 => SamplerFilterMode::Nearest,
-            0x20 => SamplerFilterMode::Linear,
-            _ => {
-                return Err(self
-                    .source
-                    .error(entry, "an unknown filter mode of a sampler"));
-            }
-        };
-        let id = self.writer().fresh();
-        let operands = [
-            variable.pointee,
-            id,
-            addressing as u32,
-            normalized,
-            filter as u32,
-        ];
-        let place = self.lowering.place;
-        self.writer()
-            .globals
-            .inst(place, Op::ConstantSampler, &operands);
-        Ok(id)
-    }
-
-    /// The strings that describe a kernel's arguments, as LLVM's translator writes them.
-    fn describe(&mut self) {
-        let kernel = self.kernel;
-        let mut list = |what: &str, text: &dyn Fn(&Argument<'_>) -> String| {
-            let of = |ordinal| kernel.arguments.get(&ordinal).map_or(String::new(), text);
-            let texts: Vec<String> = (0..kernel.count).map(of).collect();
-            if texts.iter().any(|text| !text.is_empty()) {
-                let text = format!("{what}.{}.{},", kernel.name, texts.join(","));
-                let id = self.lowering.writer.fresh();
-                let place = self.lowering.place;
-                let operands = with(&[id], &literal(&text));
-                self.lowering
-                    .writer
-                    .debug
-                    .inst(place, Op::String, &operands);
-            }
-        };
-        list("kernel_arg_name", &|argument| {
-            argument
-                .info
-                .as_ref()
-                .map_or(String::new(), |info| info.name.clone())
-        });
-        list("kernel_arg_type", &|argument| {
-            let info = argument.info.as_ref();
-            info.and_then(|info| info.type_name.clone())
-                .unwrap_or_default()
-        });
-        list("kernel_arg_access_qual", &|argument| {
-            let told = argument.info.as_ref().and_then(|info| info.access);
-            let name = ACCESS.iter().find(|(number, _)| Some(*number) == told);
-            name.map_or(String::new(), |(_, name)| name.to_string())
-        });
-        list("kernel_arg_type_qual", &|argument| {
-            let told = argument.info.as_ref().and_then(|info| info.qualifiers);
-            let told = told.unwrap_or(0);
-            let names = QUALIFIERS.iter().filter(|(bit, _)| told & bit != 0);
-            let names: Vec<&str> = names.map(|(_, name)| *name).collect();
-            names.join(" ")
-        });
     }
 }

@@ -6,13 +6,17 @@
 //! OpenCL kernels it was made. With these a kernel can be made again:
 //!
 //! ```text
-//! words -> source.rs      the module, by the ids that it has itself; which operands are ids
-//!       -> reflection.rs  kernels and their arguments, what a launch decides, data of the module
+//! words -> source.rs      the module, by the ids that it has itself; which operands are ids:
+//!                         id_operands.rs
+//!       -> reflection.rs  kernels and their arguments, what a launch decides, data of the module;
+//!                         read by reader.rs
 //!       -> resources.rs   which function uses which variable, and what each variable becomes
 //!       -> globals.rs     capabilities to variables, for OpenCL
 //!       -> body.rs        functions: what they use of a kernel's they get as parameters
 //!       -> kernels.rs     a kernel for each entry point, with the parameters of the source, which
-//!                         makes of its arguments what the entry point's function takes
+//!                         makes of its arguments what the entry point's function takes: given.rs,
+//!                         blocks.rs for blocks of them, describe.rs for what the host is told;
+//!                         module_data.rs for what the module brings itself
 //!       -> writer.rs      words again, and where each instruction comes from
 //! ```
 //!
@@ -22,10 +26,16 @@
 //! no more than what it relies on: what it copies is checked where it is translated. What it does
 //! not know is refused.
 
+mod blocks;
 mod body;
+mod describe;
+mod given;
 mod globals;
 mod glsl;
+mod id_operands;
 mod kernels;
+mod module_data;
+mod reader;
 mod reflection;
 mod resources;
 mod source;
@@ -35,7 +45,7 @@ use std::borrow::Cow;
 
 use rspirv::spirv::{self, AddressingModel, Capability, Op};
 
-use super::decode::{Binary, Places, Result};
+use super::decode::{Binary, Lowered, Result};
 use reflection::Reflection;
 
 /// Decodes modules of either environment into one id space. Those of Vulkan's are lowered.
@@ -114,7 +124,7 @@ fn in_host_order(words: &[u32]) -> Cow<'_, [u32]> {
     }
 }
 
-fn lower(words: &[u32]) -> Result<(Vec<u32>, Places)> {
+fn lower(words: &[u32]) -> Result<(Vec<u32>, Lowered)> {
     let words = &*in_host_order(words);
     let binary = Binary::decode(&[words])?;
     let source = source::Source::read(&binary, words)?;

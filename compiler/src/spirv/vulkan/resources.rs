@@ -51,11 +51,27 @@ impl Role {
     }
 }
 
+/// What a function is given of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Need {
+    Variable(SourceId),
+    /// How many bytes the buffer has that it is.
+    Size(SourceId),
+}
+
+impl Need {
+    pub fn variable(self) -> SourceId {
+        match self {
+            Need::Variable(variable) | Need::Size(variable) => variable,
+        }
+    }
+}
+
 pub(super) struct Resources<'a> {
     pub roles: HashMap<SourceId, Role>,
     pub variables: HashMap<SourceId, Variable<'a>>,
     /// What a function is given, in the order of its parameters.
-    needs: HashMap<SourceId, BTreeSet<SourceId>>,
+    needs: HashMap<SourceId, BTreeSet<Need>>,
     /// Pointers into a variable whose class is not that of their type.
     derived: HashMap<SourceId, SourceId>,
     /// Constants that are known when a kernel is launched, in order of definition.
@@ -75,7 +91,11 @@ pub(super) fn descriptor_of(source: &Source<'_>, variable: SourceId) -> Option<D
 
 /// The specialization constant that sizes an array in work-group memory.
 pub(super) fn length_spec_id(source: &Source<'_>, variable: &Variable<'_>) -> Option<u32> {
-    let array = source.definition(variable.pointee)?;
+    let mut array = source.definition(variable.pointee)?;
+    // Of an explicit layout, it is the one member of a block.
+    if let (Op::TypeStruct, &[member]) = (array.op(), array.operands) {
+        array = source.definition(member)?;
+    }
     match (array.op(), array.operands) {
         (Op::TypeArray, &[_, length]) => source.decorated_number(length, Decoration::SpecId),
         _ => None,
@@ -101,11 +121,11 @@ impl<'a> Resources<'a> {
         Ok(resources)
     }
 
-    /// The variables that a function is given.
-    pub fn needs(&self, function: SourceId) -> impl Iterator<Item = &Variable<'a>> {
-        let ids = self.needs.get(&function).into_iter().flatten();
-        ids.filter(|id| self.roles.get(id) != Some(&Role::Table))
-            .filter_map(|id| self.variables.get(id))
+    /// What a function is given, and of which variables.
+    pub fn needs(&self, function: SourceId) -> impl Iterator<Item = (Need, &Variable<'a>)> {
+        let needs = self.needs.get(&function).into_iter().flatten();
+        let given = needs.filter(|need| self.role(need.variable()) != Some(Role::Table));
+        given.filter_map(|&need| Some((need, self.variables.get(&need.variable())?)))
     }
 
     pub fn role(&self, variable: SourceId) -> Option<Role> {
@@ -196,7 +216,10 @@ impl<'a> Resources<'a> {
                 for (at, _) in source.id_operands(inst) {
                     let id = inst.operands[at];
                     if self.variables.contains_key(&id) {
-                        own.insert(id);
+                        own.insert(match inst.op() {
+                            Op::ArrayLength | Op::UntypedArrayLengthKHR => Need::Size(id),
+                            _ => Need::Variable(id),
+                        });
                     }
                 }
                 if let (Op::FunctionCall, Some(&callee)) = (inst.op(), inst.operands.first()) {
@@ -204,25 +227,25 @@ impl<'a> Resources<'a> {
                 }
             }
             total += own.len();
-            work.extend(own.iter().map(|&variable| (function.id, variable)));
+            work.extend(own.iter().map(|&need| (function.id, need)));
             self.needs.insert(function.id, own);
         }
         for of_callee in callers.values_mut() {
             of_callee.sort_unstable();
             of_callee.dedup();
         }
-        while let Some((function, variable)) = work.pop() {
+        while let Some((function, need)) = work.pop() {
             for &caller in callers.get(&function).into_iter().flatten() {
                 let Some(of_caller) = self.needs.get_mut(&caller) else {
                     continue;
                 };
-                if of_caller.insert(variable) {
+                if of_caller.insert(need) {
                     total += 1;
-                    work.push((caller, variable));
+                    work.push((caller, need));
                 }
             }
             if total > MOST_PARAMETERS {
-                let inst = self.variables[&variable].inst;
+                let inst = self.variables[&need.variable()].inst;
                 let message = format!(
                     "functions use the module's variables in more than {MOST_PARAMETERS} ways"
                 );
@@ -240,9 +263,14 @@ impl<'a> Resources<'a> {
                 .get(&kernel.function)
                 .cloned()
                 .unwrap_or_default();
-            for id in needs {
+            for need in needs {
+                let id = need.variable();
                 let variable = self.variables[&id];
                 let role = role_in(source, reflection, &by_descriptor, &variable)?;
+                if matches!(need, Need::Size(_)) && role != Role::Buffer {
+                    let message = format!("{} is no buffer with a length", source.describe(id));
+                    return Err(source.error(&variable.inst, message));
+                }
                 let before = self.roles.insert(id, role);
                 if before.is_some_and(|before| before != role) {
                     let message = format!(
@@ -276,11 +304,11 @@ impl<'a> Resources<'a> {
                         None if followed.contains(&id) => id,
                         None => continue,
                     };
-                    let is_part = at == 0
-                        && matches!(
-                            inst.op(),
-                            Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject
-                        );
+                    let is_part = match inst.op() {
+                        Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => at == 0,
+                        Op::UntypedAccessChainKHR | Op::UntypedInBoundsAccessChainKHR => at == 1,
+                        _ => false,
+                    };
                     match inst.op() {
                         _ if is_part => {
                             derived.insert(inst.result.unwrap_or(0), root);
@@ -316,20 +344,24 @@ impl<'a> Resources<'a> {
 
 /// What a kernel's descriptors are for.
 fn by_descriptor(kernel: &KernelSource<'_>) -> HashMap<Descriptor, Role> {
-    let arguments = kernel.arguments.values();
-    arguments
-        .filter_map(|argument| {
-            let role = match argument.became {
-                Became::Buffer { .. } => Role::Buffer,
-                Became::Bytes { .. } | Became::Address { .. } => Role::Block,
-                Became::SampledImage(_) | Became::StorageImage(_) | Became::Sampler(_) => {
-                    Role::Object
-                }
-                Became::Local { .. } => Role::Local,
-            };
-            Some((argument.became.descriptor()?, role))
-        })
-        .collect()
+    let mut roles: HashMap<Descriptor, Role> = HashMap::new();
+    for argument in kernel.arguments.values() {
+        let role = match argument.became {
+            Became::Buffer { .. } => Role::Buffer,
+            Became::Bytes { .. } | Became::Address { .. } => Role::Block,
+            Became::Image(_) | Became::Sampler(_) => Role::Object,
+            Became::Local { .. } => Role::Local,
+        };
+        if let Some(descriptor) = argument.became.descriptor() {
+            roles.insert(descriptor, role);
+        }
+    }
+    for number in &kernel.object_numbers {
+        if let InBlock::Descriptor(descriptor) = number.of {
+            roles.entry(descriptor).or_insert(Role::Block);
+        }
+    }
+    roles
 }
 
 /// What a variable is in a kernel.
@@ -347,9 +379,9 @@ fn role_in(
         class => {
             let descriptor = descriptor_of(source, variable.id);
             let of_module = |descriptor: Descriptor| {
-                let data = reflection.data.contains_key(&descriptor);
+                let data = reflection.data_of(descriptor).is_some();
                 let sampler = reflection.samplers.contains_key(&descriptor);
-                match (data, sampler) {
+                match (data || reflection.prints_to(descriptor), sampler) {
                     (true, _) => Some(Role::Buffer),
                     (_, true) => Some(Role::Object),
                     _ => None,

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use rspirv::grammar::{Instruction, LogicalOperand, OperandKind, OperandQuantifier};
+use rspirv::grammar::Instruction;
 use rspirv::spirv::{Decoration, Op, StorageClass};
 
-use super::super::decode::{Binary, Result, grammar, literal_string};
+use super::super::decode::{Binary, Result, literal_string};
 use super::super::rules::{DECORATION, LOGICAL_LAYOUT, Rule};
 use crate::diagnostic::Diagnostic;
 
@@ -37,14 +37,6 @@ impl SourceInst<'_> {
     pub fn opcode(&self) -> u32 {
         self.opcode
     }
-}
-
-/// What an id among the operands says.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum IdUse {
-    Value,
-    Scope,
-    Semantics,
 }
 
 /// A scalar or vector of numbers.
@@ -96,6 +88,8 @@ pub(super) struct Source<'a> {
     functions: Vec<(SourceId, usize, usize)>,
     pub variables: Vec<Variable<'a>>,
     pub sets: HashMap<SourceId, String>,
+    /// Whether variables or members of blocks are volatile: then all accesses to memory are.
+    pub is_volatile: bool,
     /// Bytes of each type in its explicit layout.
     sizes: HashMap<SourceId, u64>,
 }
@@ -115,6 +109,7 @@ impl<'a> Source<'a> {
             functions: Vec::new(),
             variables: Vec::new(),
             sets: HashMap::new(),
+            is_volatile: false,
             sizes: HashMap::new(),
         };
         for (number, inst) in binary.insts().iter().enumerate() {
@@ -151,6 +146,7 @@ impl<'a> Source<'a> {
     fn read_annotations(&mut self) -> Result<()> {
         for i in 0..self.insts.len() {
             let inst = self.insts[i];
+            self.is_volatile |= is_volatile(&inst);
             match (inst.op(), inst.operands) {
                 (Op::Decorate | Op::DecorateId, [target, decoration, rest @ ..]) => {
                     let of_target = self.decorations.entry(*target).or_default();
@@ -210,25 +206,37 @@ impl<'a> Source<'a> {
     fn read_variables(&mut self) -> Result<()> {
         for i in 0..self.first_function {
             let inst = self.insts[i];
-            if inst.op() != Op::Variable {
-                continue;
-            }
+            let (operands, pointee) = match (inst.op(), inst.operands) {
+                (Op::Variable, operands) => (operands, self.pointee(inst.ty)),
+                (Op::UntypedVariableKHR, &[_, pointee, ..]) => (&inst.operands[1..], Some(pointee)),
+                (Op::UntypedVariableKHR, _) => {
+                    let message = "an untyped variable of a shader has a data type";
+                    return Err(self.error(&inst, message));
+                }
+                _ => continue,
+            };
             let class = StorageClass::from_u32(inst.operands[0])
                 .ok_or_else(|| self.error(&inst, "an unknown storage class"))?;
-            let pointer = inst.ty.and_then(|ty| self.definition(ty));
-            let pointee = match pointer.map(|pointer| (pointer.op(), pointer.operands)) {
-                Some((Op::TypePointer, &[_, pointee])) => pointee,
-                _ => return Err(self.error(&inst, "the result type is not a pointer")),
-            };
+            let pointee =
+                pointee.ok_or_else(|| self.error(&inst, "the result type is not a pointer"))?;
             self.variables.push(Variable {
                 inst,
                 id: inst.result.unwrap_or(0),
                 class,
                 pointee,
-                init: inst.operands.get(1).copied(),
+                init: operands.get(1).copied(),
             });
         }
         Ok(())
+    }
+
+    /// What a type of pointers points to.
+    pub fn pointee(&self, pointer: Option<SourceId>) -> Option<SourceId> {
+        let inst = self.definition(pointer?)?;
+        match (inst.op(), inst.operands) {
+            (Op::TypePointer, &[_, pointee]) => Some(pointee),
+            _ => None,
+        }
     }
 
     /// Types are defined before those that have them as parts.
@@ -262,6 +270,20 @@ impl<'a> Source<'a> {
     /// Bytes of a type in an explicit layout; 0 for what has none.
     pub fn size(&self, ty: SourceId) -> u64 {
         self.sizes.get(&ty).copied().unwrap_or(0)
+    }
+
+    /// Of a block whose member is a runtime array: where that begins, and bytes of its elements.
+    pub fn runtime_array(&self, block: SourceId, member: u32) -> Option<(u32, u64)> {
+        let members = self.definition(block)?;
+        let &array = members.operands.get(member as usize)?;
+        let inst = self.definition(array)?;
+        match (members.op(), inst.op(), inst.operands) {
+            (Op::TypeStruct, Op::TypeRuntimeArray, &[element]) => {
+                let stride = self.stride(array, element);
+                Some((self.member_offset(block, member)?, stride))
+            }
+            _ => None,
+        }
     }
 
     /// Bytes from one element of an array to the next.
@@ -391,20 +413,6 @@ impl<'a> Source<'a> {
         self.definition(value)?.ty
     }
 
-    /// Which operands are ids, as indices of `operands`, and what they say. Those of memory
-    /// operands, decorations and the like are left out: they are constants or the module's own.
-    pub fn id_operands(&self, inst: &SourceInst<'_>) -> Vec<(usize, IdUse)> {
-        let mut found = Vec::new();
-        let mut walk = OperandWalk {
-            source: self,
-            inst,
-            at: 0,
-            found: &mut found,
-        };
-        walk.operands(inst.class.operands);
-        found
-    }
-
     pub fn error(&self, inst: &SourceInst<'_>, message: impl Into<String>) -> Diagnostic {
         let record = &self.binary.records[inst.number];
         self.binary.error(&self.binary.inst(record), message)
@@ -426,91 +434,12 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The walk over an instruction's operands by its grammar, which decoding has checked them by.
-struct OperandWalk<'s, 'a> {
-    source: &'s Source<'a>,
-    inst: &'s SourceInst<'s>,
-    at: usize,
-    found: &'s mut Vec<(usize, IdUse)>,
-}
-
-impl OperandWalk<'_, '_> {
-    fn left(&self) -> bool {
-        self.at < self.inst.operands.len()
-    }
-
-    fn id(&mut self, what: IdUse) {
-        if self.left() {
-            self.found.push((self.at, what));
-            self.at += 1;
-        }
-    }
-
-    fn operands(&mut self, operands: &[LogicalOperand]) {
-        for operand in operands {
-            match operand.quantifier {
-                OperandQuantifier::One => self.operand(operand.kind),
-                OperandQuantifier::ZeroOrOne => {
-                    if self.left() {
-                        self.operand(operand.kind);
-                    }
-                }
-                OperandQuantifier::ZeroOrMore => {
-                    while self.left() {
-                        self.operand(operand.kind);
-                    }
-                }
-            }
-        }
-    }
-
-    fn operand(&mut self, kind: OperandKind) {
-        match kind {
-            OperandKind::IdResultType | OperandKind::IdResult => {}
-            OperandKind::IdRef => self.id(IdUse::Value),
-            OperandKind::IdScope => self.id(IdUse::Scope),
-            OperandKind::IdMemorySemantics => self.id(IdUse::Semantics),
-            OperandKind::PairIdRefIdRef => {
-                self.id(IdUse::Value);
-                self.id(IdUse::Value);
-            }
-            OperandKind::PairIdRefLiteralInteger => {
-                self.id(IdUse::Value);
-                self.at += 1;
-            }
-            OperandKind::PairLiteralIntegerIdRef => {
-                let selector = self.inst.operands.first();
-                let ty = selector.and_then(|&selector| self.source.type_of(selector));
-                let numbers = ty.and_then(|ty| self.source.numbers(ty));
-                self.at += if numbers.is_some_and(|n| n.bits > 32) {
-                    2
-                } else {
-                    1
-                };
-                self.id(IdUse::Value);
-            }
-            OperandKind::LiteralSpecConstantOpInteger => {
-                let opcode = self.inst.operands.get(self.at).copied();
-                self.at += 1;
-                if let Some(nested) = opcode.and_then(grammar) {
-                    self.operands(nested.operands);
-                }
-            }
-            OperandKind::ImageOperands => {
-                self.at += 1;
-                while self.left() {
-                    self.id(IdUse::Value);
-                }
-            }
-            OperandKind::LiteralString
-            | OperandKind::LiteralContextDependentNumber
-            | OperandKind::Decoration
-            | OperandKind::ExecutionMode
-            | OperandKind::LoopControl
-            | OperandKind::MemoryAccess
-            | OperandKind::TensorAddressingOperands
-            | OperandKind::TensorOperands => self.at = self.inst.operands.len(),
-            _ => self.at += 1,
-        }
-    }
+/// Whether it is a decoration with `Volatile`.
+pub(super) fn is_volatile(inst: &SourceInst<'_>) -> bool {
+    let decoration = match (inst.op(), inst.operands) {
+        (Op::Decorate, &[_, decoration, ..]) => decoration,
+        (Op::MemberDecorate, &[_, _, decoration, ..]) => decoration,
+        _ => return false,
+    };
+    decoration == Decoration::Volatile as u32
 }

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 
 use rspirv::spirv::{self, BuiltIn, Decoration, Op, StorageClass};
 
-use super::super::decode::{Places, Result};
+use super::super::decode::{Lowered, Places, Result};
 use super::super::rules::Rule;
 use super::source::{Source, SourceId};
 use crate::diagnostic::Diagnostic;
+use crate::kernel_info::Implicit;
 
 /// Most words of an instruction.
 const MAX_WORDS: usize = 0xffff;
@@ -60,9 +61,12 @@ enum Made {
     Vector(u32, u32),
     Bool,
     Pointer(u32, u32),
+    UntypedPointer(u32),
     Array(u32, u32),
     Struct(Vec<u32>),
     Function(Vec<u32>),
+    /// Type.
+    Null(u32),
     /// Type, words.
     Constant(u32, Vec<u32>),
     Composite(u32, Vec<u32>),
@@ -82,6 +86,8 @@ pub(super) struct Writer {
     pub annotations: Section,
     pub globals: Section,
     pub functions: Section,
+    /// Parameters of kernels that the driver sets.
+    pub implicit: HashMap<SourceId, Implicit>,
     /// `OpenCL.std`
     pub opencl_std: SourceId,
     /// Where what the lowering makes up comes from.
@@ -102,6 +108,7 @@ impl Writer {
             annotations: Section::default(),
             globals: Section::default(),
             functions: Section::default(),
+            implicit: HashMap::new(),
             opencl_std: 0,
             place: 0,
         };
@@ -128,9 +135,11 @@ impl Writer {
             Made::Float(bits) => emit(Op::TypeFloat, &[id, *bits]),
             Made::Vector(lane, lanes) => emit(Op::TypeVector, &[id, *lane, *lanes]),
             Made::Pointer(class, pointee) => emit(Op::TypePointer, &[id, *class, *pointee]),
+            Made::UntypedPointer(class) => emit(Op::TypeUntypedPointerKHR, &[id, *class]),
             Made::Array(element, length) => emit(Op::TypeArray, &[id, *element, *length]),
             Made::Struct(members) => emit(Op::TypeStruct, &with(&[id], members)),
             Made::Function(types) => emit(Op::TypeFunction, &with(&[id], types)),
+            Made::Null(ty) => emit(Op::ConstantNull, &[*ty, id]),
             Made::Constant(ty, words) => emit(Op::Constant, &with(&[*ty, id], words)),
             Made::Composite(ty, parts) => emit(Op::ConstantComposite, &with(&[*ty, id], parts)),
             Made::BuiltIn(_, pointer) => {
@@ -169,6 +178,10 @@ impl Writer {
         self.make(Made::Pointer(class as u32, pointee))
     }
 
+    pub fn untyped_pointer(&mut self, class: StorageClass) -> SourceId {
+        self.make(Made::UntypedPointer(class as u32))
+    }
+
     pub fn array(&mut self, element: SourceId, length: u32) -> SourceId {
         let length = self.u32(length);
         self.make(Made::Array(element, length))
@@ -191,6 +204,10 @@ impl Writer {
         self.make(Made::Constant(ty, words.to_vec()))
     }
 
+    pub fn null(&mut self, ty: SourceId) -> SourceId {
+        self.make(Made::Null(ty))
+    }
+
     /// A constant of a type of `lanes` lanes, all the same.
     pub fn splat(&mut self, lane: SourceId, lanes: u32, words: &[u32]) -> SourceId {
         let one = self.constant(lane, words);
@@ -199,6 +216,21 @@ impl Writer {
         }
         let ty = self.vector(lane, lanes);
         self.composite(ty, &vec![one; lanes as usize])
+    }
+
+    /// A constant array of words, however many.
+    pub fn data(&mut self, array: SourceId, words: &[u32]) -> SourceId {
+        const MOST: usize = 1 << 15;
+        let parts: Vec<SourceId> = words.iter().map(|&word| self.u32(word)).collect();
+        let (first, rest) = parts.split_at(parts.len().min(MOST));
+        let id = self.fresh();
+        let place = self.place;
+        let globals = &mut self.globals;
+        globals.inst(place, Op::ConstantComposite, &with(&[array, id], first));
+        for chunk in rest.chunks(MOST) {
+            globals.inst(place, Op::ConstantCompositeContinuedINTEL, chunk);
+        }
+        id
     }
 
     pub fn composite(&mut self, ty: SourceId, parts: &[SourceId]) -> SourceId {
@@ -219,7 +251,7 @@ impl Writer {
         id
     }
 
-    pub fn finish(self) -> Result<(Vec<u32>, Places)> {
+    pub fn finish(self) -> Result<(Vec<u32>, Lowered)> {
         let mut whole = Section::default();
         let bound = self.next_id;
         whole.words = vec![spirv::MAGIC_NUMBER, self.version, 0, bound, 0];
@@ -233,6 +265,7 @@ impl Writer {
             annotations,
             globals,
             functions,
+            implicit,
             ..
         } = self;
         for section in [
@@ -251,7 +284,8 @@ impl Writer {
             let message = "an instruction becomes longer than instructions may be";
             return Err(Diagnostic::new(message).under(Rule::Limit));
         }
-        Ok((sections.words, Places(sections.places)))
+        let places = Places(sections.places);
+        Ok((sections.words, Lowered { places, implicit }))
     }
 }
 

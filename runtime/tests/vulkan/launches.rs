@@ -1,0 +1,88 @@
+//! What a launch and the module itself provide.
+
+use super::*;
+
+/// A context, and what is printed in it.
+fn printing() -> (Arc<Context>, Arc<Mutex<Vec<u8>>>) {
+    let text = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&text);
+    let options = ContextOptions {
+        printf: Some(Box::new(move |bytes: &[u8]| {
+            sink.lock().unwrap().extend_from_slice(bytes)
+        })),
+        ..ContextOptions::default()
+    };
+    let devices = Platform::get().devices().to_vec();
+    (Context::new(devices, options).unwrap(), text)
+}
+
+#[test]
+fn work_items_print_to_a_buffer() {
+    let (context, printed) = printing();
+    let queue = queue(&context);
+    let text = include_str!("../../../compiler/tests/spirv/accept/vulkan_printf.spvasm");
+    let program = built(&context, text, "1.1");
+    let kernel = program.kernel("say").unwrap();
+    assert_eq!(kernel.info().args.len(), 1);
+    let numbers: Vec<u32> = (0..16).map(|i| i * 3).collect();
+    let data = buffer(&context, &numbers);
+    kernel.set_arg_buffer(0, Some(&data)).unwrap();
+    // A call takes 5 words, and there are 31.
+    for (items, fit) in [(1, 1), (4, 4), (6, 6), (16, 6)] {
+        launch(&queue, &kernel, items, 1);
+        queue.finish().unwrap();
+        let printed = std::mem::take(&mut *printed.lock().unwrap());
+        let printed = String::from_utf8(printed).unwrap();
+        let calls: Vec<&str> = printed.split_terminator('|').collect();
+        assert_eq!(calls.len(), fit, "{printed}");
+        for call in calls {
+            let (number, _) = call.split_once(' ').unwrap();
+            let number: u32 = number.parse().unwrap();
+            assert!(numbers[..items].contains(&number), "{printed}");
+            let half = f64::from(number) / 2.0;
+            assert_eq!(call, format!("{number} of data: {half:.6}"));
+        }
+    }
+}
+
+#[test]
+fn program_scope_variables_are_shared_and_have_addresses() {
+    let (context, printed) = printing();
+    let queue = queue(&context);
+    let text = include_str!("../../../compiler/tests/spirv/accept/vulkan_variables.spvasm");
+    let program = built(&context, text, "1.1");
+    assert_eq!(program.kernel_names().unwrap(), ["next"]);
+    let mut expected = [42, 5];
+    for _ in 0..3 {
+        let kernel = program.kernel("next").unwrap();
+        let out = buffer(&context, &[0; 2]);
+        kernel.set_arg_buffer(0, Some(&out)).unwrap();
+        launch(&queue, &kernel, 1, 1);
+        assert_eq!(words(&queue, &out), expected);
+        // From now on the address is that of the count.
+        expected = [expected[1] + 1; 2];
+    }
+    queue.finish().unwrap();
+    assert_eq!(*printed.lock().unwrap(), b"5\n6\n7\n");
+}
+
+#[test]
+fn what_a_launch_decides_is_pushed_and_specialized() {
+    let context = context();
+    let queue = queue(&context);
+    let text = include_str!("../../../compiler/tests/spirv/accept/vulkan_launch.spvasm");
+    let program = built(&context, text, "1.1");
+    let kernel = program.kernel("launch").unwrap();
+    let out = buffer(&context, &[u32::MAX; 160]);
+    kernel.set_arg_buffer(0, Some(&out)).unwrap();
+    // The module knows of regions: the last work-group is smaller.
+    queue
+        .enqueue_nd_range(&kernel, 1, Some(&[3]), Some(&[10]), Some(&[4]), &[])
+        .unwrap();
+    let found = words(&queue, &out);
+    for (i, found) in (0..).zip(found.chunks(16)) {
+        let size = if i < 8 { 4 } else { 2 };
+        let expected = [3 + i, 3, 0, 4, 1, 10, 1, 3, 3, 1, i / 4, size, 1, 3, 0, 1];
+        assert_eq!(found, expected, "work-item {i}");
+    }
+}
