@@ -51,9 +51,9 @@ impl Allocator {
     const ALLOCATOR_BUDGET_OF_PARAMS: usize = 300_000_000;
 
     /// The most arguments for one block times the blocks that values are alive at the beginning of.
-    /// At each of these, the arguments for the parameters before the value are gone through. More of
-    /// this takes a third of a second and soon seconds: thousands of cases of a switch do that each
-    /// hand on something else.
+    /// At each of these, the arguments for the parameters before the value are gone through. More
+    /// of this takes a third of a second and soon seconds: thousands of cases of a switch do that
+    /// each hand on something else.
     const ALLOCATOR_BUDGET_OF_ENTRIES: usize = 300_000_000;
 
     /// However short values live, an instruction takes two to three microseconds. More of them take

@@ -121,7 +121,8 @@ impl FunctionTranslator<'_, '_> {
         }))
     }
 
-    /// The element `row` rows below the first one, or the nearest that there is; 0 if there is none.
+    /// The element `row` rows below the first one, or the nearest that there is; 0 if there is
+    /// none.
     fn read_block_row(&mut self, block: &Block, row: u8, ty: Type) -> Value {
         let [zero, one] = [0, 1].map(|number| self.body.iconst(Type::I64, number));
         let none = self.body.iconst(ty, 0);

@@ -7,8 +7,8 @@
 //! a number -> modules/mutate.rs -> SPIR-V that may be wrong --> refused or compiled, never a panic
 //! ```
 //!
-//! `allocation.rs` counts allocated memory. `children.rs` has such work done by processes that may crash. `machine.rs` compiles one
-//! function.
+//! `allocation.rs` counts allocated memory. `children.rs` has such work done by processes that may
+//! crash. `machine.rs` compiles one function.
 //!
 //! Open `engines/mod.rs` first. The tests are in `../tests`, with a page on the format of file
 //! tests.

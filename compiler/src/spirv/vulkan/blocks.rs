@@ -1,5 +1,5 @@
-//! Blocks of arguments that are passed by value, and of what a launch fills in: private variables of
-//! a kernel with the block's layout, to which it stores what belongs there.
+//! Blocks of arguments that are passed by value, and of what a launch fills in: private variables
+//! of a kernel with the block's layout, to which it stores what belongs there.
 
 use rspirv::spirv::{BuiltIn, Op, StorageClass};
 
