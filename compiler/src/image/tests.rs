@@ -172,7 +172,7 @@ fn a_descriptor_is_its_bytes() {
         u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
     };
     let told: Vec<u32> = Field::ALL.iter().map(|&field| word(field)).collect();
-    assert_eq!(told, [1, 2, 3, 4, 0x10b5, 0x10dd, 1, 0x5566_7788, 9, 10]);
+    assert_eq!(told, [1, 2, 3, 4, 0x10b5, 0x10dd, 1, 0x5566_7788, 9, 10, 8]);
     for &field in Field::ALL {
         assert_eq!(descriptor.field(field) as u32, word(field), "{field:?}");
     }

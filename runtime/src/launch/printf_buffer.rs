@@ -155,7 +155,7 @@ mod tests {
             (0, "text", &[]),
         ];
         let words = [
-            20,
+            19,
             3,
             u32::from(b'x'),
             -7i32 as u32,
