@@ -41,6 +41,11 @@ impl Dump {
         self.remarks
     }
 
+    /// Whether anything is written.
+    pub fn is_on(&self) -> bool {
+        self.remarks || !self.stages.is_empty()
+    }
+
     /// Whether `stage` is wanted.
     pub fn wants(&self, stage: &str) -> bool {
         self.stages.iter().any(|&s| s == stage || s == "all")

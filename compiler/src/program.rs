@@ -396,6 +396,20 @@ impl Program {
         }
     }
 
+    /// Whether launches of `kernel` over the same sizes likely have the same key: its work-groups
+    /// are of the size that it requires or along x, and it is given no images or samplers that
+    /// matter. Not if somebody reads what compiling writes down, which is to be of launches.
+    pub fn is_predictable(&self, kernel: usize) -> bool {
+        let Ok(prepared) = self.prepared(kernel) else {
+            return false;
+        };
+        let mut functions = prepared.functions.values().chain([&prepared.function]);
+        let info = &self.kernels[kernel];
+        let told = info.required_work_group_size.or(info.work_group_size_hint);
+        let has_shape = told.is_some() || functions.all(workgroup::is_along_x);
+        has_shape && prepared.objects.is_empty() && !self.dump.is_on()
+    }
+
     /// Code for work-groups of `kernel`, whose images are expanded, for a target, and of the
     /// functions that it calls.
     fn generate(

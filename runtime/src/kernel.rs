@@ -121,6 +121,8 @@ impl Kernel {
     ) -> Arc<Kernel> {
         program.kernels_attached().fetch_add(1, AcqRel);
         let device = program.context().device();
+        // It is made to be launched.
+        program.compile_ahead(|| executable.compile_ahead(index));
         Arc::new(Kernel {
             program: Arc::clone(program),
             executable: Arc::clone(executable),

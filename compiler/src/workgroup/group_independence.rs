@@ -34,6 +34,14 @@ pub fn depends_on_groups(kernel: &Function, params: &[ParamSource]) -> bool {
     !kernel.locals.is_empty() || params.iter().any(shares) || subgroups::any(kernel, observes)
 }
 
+/// Whether a function asks for nothing beyond the first dimension.
+pub fn is_along_x(function: &Function) -> bool {
+    !subgroups::any(
+        function,
+        |op| matches!(op, Op::DimQuery(_, dimension) if *dimension > 0),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::depends_on_groups;

@@ -47,7 +47,7 @@ use jam::Jam;
 use split::Found;
 
 pub use function::build_function;
-pub use group_independence::depends_on_groups;
+pub use group_independence::{depends_on_groups, is_along_x};
 pub use groups_of_one::of_one_item;
 pub use jam::preferred_rows;
 pub use local::local_layout;

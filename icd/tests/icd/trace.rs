@@ -99,8 +99,8 @@ fn a_timeline_shows_commands_ranges_and_compiles() {
     assert_eq!(named("compile", "compile shift").len(), 1);
 }
 
-/// What is kept says what it cost and saves: one compile and the launches that found the code, and
-/// a buffer's memory that the next buffer takes.
+/// What is kept says what it cost and saves: one compile and the launches that found the code, all
+/// of them or all but the first, and a buffer's memory that the next buffer takes.
 #[test]
 fn a_timeline_ends_with_what_was_kept() {
     let Some(events) = events() else { return };
@@ -109,9 +109,11 @@ fn a_timeline_ends_with_what_was_kept() {
         let found = all.find(|event| event["name"] == name);
         found.unwrap_or_else(|| panic!("{name}"))["args"].clone()
     };
-    for (name, found) in [("code of scale", 1), ("code of shift", 7)] {
+    for (name, launches) in [("code of scale", 2), ("code of shift", 8)] {
         let code = kept(name);
-        assert_eq!((&code["count"], &code["found"]), (&1.into(), &found.into()));
+        assert_eq!(code["count"], 1);
+        let found = code["found"].as_u64().expect("a number");
+        assert!((launches - 1..=launches).contains(&found), "{code}");
         assert!(code["bytes"].as_u64() > Some(0), "{code}");
         assert!(code["made in, us"].as_f64() > Some(0.0), "{code}");
     }

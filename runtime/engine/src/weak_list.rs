@@ -37,6 +37,11 @@ impl<T: ?Sized> WeakList<T> {
         self.list.iter().filter_map(Weak::upgrade)
     }
 
+    /// Whether one of them is still alive.
+    pub fn any_alive(&self) -> bool {
+        self.list.iter().any(|object| object.strong_count() > 0)
+    }
+
     pub fn clear(&mut self) {
         self.list.clear();
     }
@@ -56,6 +61,7 @@ mod tests {
             list.add(&Arc::new(0), matters);
             assert!(list.list.len() <= 2 * (kept.len() / 10).max(SMALL));
         }
+        assert!(list.any_alive());
         let alive: Vec<usize> = list.alive().map(|number| *number).collect();
         assert!(alive.is_sorted());
         assert!(

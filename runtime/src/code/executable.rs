@@ -3,14 +3,16 @@
 //! Code is made when a launch needs it, one piece for each [`LaunchKey`], and kept. A map's lock is
 //! held only to look a key up or add it; compiling happens in the key's own cell, so that launches
 //! of other code go on meanwhile, and a second launch of the same code waits for the first instead
-//! of compiling again.
+//! of compiling again. What a kernel's first launch is likely to need is made in the background
+//! before, from when its program is built or the kernel object created
+//! ([`Executable::compile_ahead`]).
 
 use std::any::Any;
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::ops::Range;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock, mpsc};
 
 use brolga_compiler::abi::{SCRATCH_ALIGN, ScratchSize};
@@ -23,12 +25,32 @@ use brolga_compiler::{
 use parking_lot::Mutex;
 use serde_json::json;
 
+use super::background;
+use super::credit::Credit;
 use crate::base::trace;
 use brolga_engine::system::clock::timestamp;
 use brolga_engine::system::{stack, threads};
 
-/// The size of work-groups that remarks are about: a common choice of applications.
+/// A common choice of applications.
 const USUAL_LOCAL_SIZE: u64 = 64;
+
+/// So many kernels of a program are likely all launched.
+const FEW_KERNELS: usize = 8;
+
+/// A launch of whole work-groups, of the size that the kernel tells or along x: what remarks are
+/// about, and what code is made for ahead of launches.
+fn usual_range(kernel: &KernelInfo) -> NdRange {
+    let told = kernel
+        .required_work_group_size
+        .or(kernel.work_group_size_hint);
+    let local_size = told.map_or([USUAL_LOCAL_SIZE, 1, 1], |size| size.map(u64::from));
+    NdRange {
+        work_dim: 3,
+        global_offset: [0; 3],
+        global_size: local_size,
+        local_size,
+    }
+}
 
 /// Something that describes kernels and makes code for them: the compiler's [`Program`], or native
 /// functions ([`NativeKernels`]).
@@ -74,6 +96,12 @@ pub trait KernelSource: Send + Sync {
     /// the argument block.
     fn launch_key(&self, kernel: usize, range: &NdRange, asked: [u64; 3], args: &[u8])
     -> LaunchKey;
+
+    /// Whether launches of `kernel` over the same sizes likely have the same key, and code for it
+    /// may be made before any.
+    fn is_predictable(&self, _kernel: usize) -> bool {
+        false
+    }
 
     /// Compiles `kernel` for launches with this key.
     fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<Code, Diagnostic>;
@@ -130,6 +158,10 @@ impl KernelSource for Program {
         };
         let bindings = self.bindings(kernel, args, descriptor);
         Program::regrouped_launch_key(self, kernel, range, asked, bindings)
+    }
+
+    fn is_predictable(&self, kernel: usize) -> bool {
+        Program::is_predictable(self, kernel)
     }
 
     fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<Code, Diagnostic> {
@@ -208,6 +240,8 @@ pub struct Code {
     /// Owns the memory that `entry` is in, unless that is a native function.
     compiled: Option<CompiledKernel>,
     cost: Cost,
+    /// Whether it was made ahead, and no launch has asked for it.
+    is_ahead: AtomicBool,
 }
 
 impl Code {
@@ -221,6 +255,7 @@ impl Code {
             entry: kernel.entry(),
             compiled: Some(kernel),
             cost: Cost::default(),
+            is_ahead: AtomicBool::new(false),
         }
     }
 
@@ -229,6 +264,7 @@ impl Code {
             entry,
             compiled: None,
             cost: Cost::default(),
+            is_ahead: AtomicBool::new(false),
         }
     }
 
@@ -316,10 +352,37 @@ impl Cost {
 
 type CodeCell = Arc<OnceLock<Result<Arc<Code>, Diagnostic>>>;
 
-/// A successfully built program.
-pub struct Executable {
+/// Kernels and the code that was made for them.
+struct Kernels {
     source: Box<dyn KernelSource>,
     code: Vec<Mutex<HashMap<LaunchKey, CodeCell>>>,
+    /// What was done ahead of launches of each kernel.
+    ahead: Vec<Ahead>,
+    credit: &'static Credit,
+}
+
+/// What was done ahead of launches of a kernel.
+#[derive(Default)]
+struct Ahead {
+    is_asked_for: AtomicBool,
+    /// Whether it is ready to be compiled and no more, as its launches cannot be told, and none has
+    /// come.
+    is_prepared: AtomicBool,
+}
+
+/// Why code is made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum For {
+    /// A launch, or somebody who asks what the code is like.
+    Launch,
+    /// A launch that is likely.
+    Later,
+}
+
+/// A successfully built program.
+pub struct Executable {
+    /// Apart from the rest, which is not to live longer because code is made ahead.
+    kernels: Arc<Kernels>,
     /// Whether launches may have a last group that is smaller than the others.
     pub(crate) allows_non_uniform: bool,
     /// Whether `clGetKernelArgInfo` has information.
@@ -340,7 +403,7 @@ impl Executable {
         allows_non_uniform: bool,
         has_arg_info: bool,
     ) -> Executable {
-        let code = source.kernels().iter().map(|_| Mutex::default()).collect();
+        static CREDIT: Credit = Credit::new();
         let roles = [
             KernelRole::Block,
             KernelRole::Initializer,
@@ -351,8 +414,7 @@ impl Executable {
         Executable {
             ordinary: all.filter(|kernel| !others.contains(kernel)).collect(),
             tells_errors: false,
-            source,
-            code,
+            kernels: Arc::new(Kernels::new(source, &CREDIT)),
             allows_non_uniform,
             has_arg_info,
             has_initializers: false,
@@ -363,7 +425,7 @@ impl Executable {
     /// The kernels with a role: initializers, which run before all others, or finalizers, which run
     /// when the program is destroyed, or blocks.
     pub(crate) fn kernels_with_role(&self, role: KernelRole) -> Vec<usize> {
-        self.source.kernels_with_role(role)
+        self.kernels.source.kernels_with_role(role)
     }
 
     /// Keeps `last` until this is dropped: it runs the finalizers when it is dropped.
@@ -377,7 +439,7 @@ impl Executable {
     }
 
     pub(crate) fn kernels(&self) -> &[KernelInfo] {
-        self.source.kernels()
+        self.kernels.source.kernels()
     }
 
     /// The kernels that applications can create kernel objects of, as indices: those that nobody
@@ -388,32 +450,32 @@ impl Executable {
 
     /// The kernel that is launched as a block.
     pub(crate) fn block(&self, block: FuncId) -> Option<usize> {
-        self.source.block(block)
+        self.kernels.source.block(block)
     }
 
     /// `CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE`
     pub(crate) fn global_variable_size(&self) -> usize {
-        usize::try_from(self.source.global_variable_size()).unwrap_or(usize::MAX)
+        usize::try_from(self.kernels.source.global_variable_size()).unwrap_or(usize::MAX)
     }
 
     pub(crate) fn host_variable(&self, name: &str) -> Option<HostVariable> {
-        self.source.host_variable(name)
+        self.kernels.source.host_variable(name)
     }
 
     pub(crate) fn width(&self, kernel: usize) -> u32 {
-        self.source.width(kernel).max(1)
+        self.kernels.source.width(kernel).max(1)
     }
 
     pub(crate) fn may_regroup(&self, kernel: usize, local_size: [u64; 3]) -> bool {
-        self.source.may_regroup(kernel, local_size)
+        self.kernels.source.may_regroup(kernel, local_size)
     }
 
     pub(crate) fn writes_through(&self, kernel: usize, offset: u32) -> bool {
-        self.source.writes_through(kernel, offset)
+        self.kernels.source.writes_through(kernel, offset)
     }
 
     pub(crate) fn preferred_rows(&self, kernel: usize) -> u32 {
-        self.source.preferred_rows(kernel)
+        self.kernels.source.preferred_rows(kernel)
     }
 
     /// How the compiler runs each kernel in a usual launch, which is of whole work-groups, as lines
@@ -421,20 +483,11 @@ impl Executable {
     pub(crate) fn remarks(&self) -> String {
         let mut text = String::new();
         for (index, kernel) in self.kernels().iter().enumerate() {
-            let local_size = match kernel.required_work_group_size {
-                Some(size) => size.map(u64::from),
-                None => [USUAL_LOCAL_SIZE, 1, 1],
-            };
-            let range = NdRange {
-                work_dim: 3,
-                global_offset: [0; 3],
-                global_size: local_size,
-                local_size,
-            };
+            let range = usual_range(kernel);
             let mut line = |remark: &dyn fmt::Display| {
                 let _ = writeln!(text, "kernel `{}`: {remark}", kernel.name);
             };
-            match self.code(index, &range, local_size, &[]) {
+            match self.code(index, &range, range.local_size, &[]) {
                 Ok(code) => code.remarks().iter().for_each(|remark| line(remark)),
                 Err(error) => line(&error),
             }
@@ -452,27 +505,25 @@ impl Executable {
         asked: [u64; 3],
         args: &[u8],
     ) -> Result<Arc<Code>, Diagnostic> {
-        let key = self.source.launch_key(kernel, range, asked, args);
-        self.code_with_key(kernel, key)
+        let key = self.kernels.source.launch_key(kernel, range, asked, args);
+        self.kernels.code(kernel, key, For::Launch)
     }
 
     /// As [`Executable::code`], for a thread that has little stack left: code is compiled on a
     /// thread of its own, for which this one waits.
     pub(crate) fn code_apart(
-        self: &Arc<Self>,
+        &self,
         kernel: usize,
         range: &NdRange,
         asked: [u64; 3],
         args: &[u8],
     ) -> Result<Arc<Code>, Diagnostic> {
-        let key = self.source.launch_key(kernel, range, asked, args);
-        let is_there = |cell: &CodeCell| cell.get().is_some();
-        let is_made = self.code[kernel].lock().get(&key).is_some_and(is_there);
-        if is_made {
-            return self.code_with_key(kernel, key);
+        let key = self.kernels.source.launch_key(kernel, range, asked, args);
+        if self.kernels.is_made(kernel, &key) {
+            return self.kernels.code(kernel, key, For::Launch);
         }
-        let executable = Arc::clone(self);
-        let compile = move || executable.code_with_key(kernel, key);
+        let kernels = Arc::clone(&self.kernels);
+        let compile = move || kernels.code(kernel, key, For::Launch);
         let (send, receive) = mpsc::channel();
         threads::spawn("brolga-compile", Some(stack::WORKER), move || {
             let _ = send.send(compile());
@@ -482,25 +533,93 @@ impl Executable {
         receive.recv().map_err(failed)?
     }
 
-    fn code_with_key(&self, kernel: usize, key: LaunchKey) -> Result<Arc<Code>, Diagnostic> {
+    /// [`Executable::compile_ahead`] of all kernels, unless they are so many that the application
+    /// is likely to want a few of them only.
+    pub(crate) fn compile_all_ahead(&self) {
+        if self.ordinary.len() <= FEW_KERNELS {
+            self.ordinary
+                .iter()
+                .for_each(|&kernel| self.compile_ahead(kernel));
+        }
+    }
+
+    /// Has code made in the background that the first launch of `kernel` is likely to need. It is
+    /// forgotten when this is dropped before.
+    pub(crate) fn compile_ahead(&self, kernel: usize) {
+        let ahead = &self.kernels.ahead[kernel];
+        if !ahead.is_asked_for.swap(true, Relaxed) {
+            let kernels = Arc::downgrade(&self.kernels);
+            background::ahead(move || {
+                if let Some(kernels) = kernels.upgrade() {
+                    kernels.compile_ahead(kernel);
+                }
+            });
+        }
+    }
+}
+
+impl Kernels {
+    fn new(source: Box<dyn KernelSource>, credit: &'static Credit) -> Kernels {
+        let kernels = source.kernels();
+        Kernels {
+            code: kernels.iter().map(|_| Mutex::default()).collect(),
+            ahead: kernels.iter().map(|_| Ahead::default()).collect(),
+            source,
+            credit,
+        }
+    }
+
+    fn is_made(&self, kernel: usize, key: &LaunchKey) -> bool {
+        let is_there = |cell: &CodeCell| cell.get().is_some();
+        self.code[kernel].lock().get(key).is_some_and(is_there)
+    }
+
+    fn compile_ahead(&self, kernel: usize) {
+        // A launch may have come first.
+        let is_new = self.code[kernel].lock().is_empty();
+        if !is_new || !self.credit.take() {
+            return;
+        }
+        if !self.source.is_predictable(kernel) {
+            self.ahead[kernel].is_prepared.store(true, Relaxed);
+        } else {
+            let range = usual_range(&self.source.kernels()[kernel]);
+            let asked = range.local_size;
+            let key = self.source.launch_key(kernel, &range, asked, &[]);
+            // A failure is told by the launch.
+            let _ = self.code(kernel, key, For::Later);
+        }
+    }
+
+    fn code(&self, kernel: usize, key: LaunchKey, why: For) -> Result<Arc<Code>, Diagnostic> {
         let cell = Arc::clone(self.code[kernel].lock().entry(key).or_default());
         let mut took = None;
         let code = cell.get_or_init(|| {
             let start = timestamp();
-            let compile = || self.source.compile(kernel, &key).map(Arc::new);
-            let code = trace::span("compile", compile, |_| {
-                let name = format!("compile {}", self.kernels()[kernel].name);
+            let compile = || self.source.compile(kernel, &key);
+            let mut code = trace::span("compile", compile, |_| {
+                let name = format!("compile {}", self.source.kernels()[kernel].name);
                 (name, json!({ "launch key": format!("{key:?}") }))
-            });
+            })?;
+            code.is_ahead = AtomicBool::new(why == For::Later);
             took = Some(timestamp() - start);
-            code
+            Ok(Arc::new(code))
         });
+        if let Ok(code) = code
+            && why == For::Launch
+        {
+            let was = |flag: &AtomicBool| flag.load(Relaxed) && flag.swap(false, Relaxed);
+            if was(&code.is_ahead) || was(&self.ahead[kernel].is_prepared) {
+                self.credit.refund();
+            }
+        }
         if trace::is_on() {
-            let what = format!("code of {}", self.kernels()[kernel].name);
+            let what = format!("code of {}", self.source.kernels()[kernel].name);
             let bytes = code.as_ref().map_or(0, |code| code.machine().len());
             match took {
                 Some(took) => trace::keep(&what, bytes as u64, took),
-                None => trace::use_again(&what),
+                None if why == For::Launch => trace::use_again(&what),
+                None => (),
             }
         }
         code.clone()
@@ -517,7 +636,110 @@ impl fmt::Debug for Executable {
 
 #[cfg(test)]
 mod tests {
+    use brolga_compiler::Launch;
+
     use super::*;
+
+    /// One kernel whose launches can be told; counts how often it is compiled.
+    struct Counting {
+        infos: [KernelInfo; 1],
+        count: Arc<AtomicU64>,
+    }
+
+    fn counting(count: &Arc<AtomicU64>, credit: &'static Credit) -> Kernels {
+        let info = KernelInfo::new("k");
+        let count = Arc::clone(count);
+        Kernels::new(
+            Box::new(Counting {
+                infos: [info],
+                count,
+            }),
+            credit,
+        )
+    }
+
+    impl KernelSource for Counting {
+        fn kernels(&self) -> &[KernelInfo] {
+            &self.infos
+        }
+
+        fn width(&self, _kernel: usize) -> u32 {
+            8
+        }
+
+        fn may_regroup(&self, _kernel: usize, _local_size: [u64; 3]) -> bool {
+            true
+        }
+
+        fn preferred_rows(&self, _kernel: usize) -> u32 {
+            1
+        }
+
+        fn launch_key(&self, _: usize, range: &NdRange, _: [u64; 3], _: &[u8]) -> LaunchKey {
+            LaunchKey::new(range, 8)
+        }
+
+        fn is_predictable(&self, _kernel: usize) -> bool {
+            true
+        }
+
+        fn compile(&self, _kernel: usize, _key: &LaunchKey) -> Result<Code, Diagnostic> {
+            unsafe extern "C" fn nothing(_: *const Launch, _: *mut u8, _: u64, _: u64) {}
+            self.count.fetch_add(1, Relaxed);
+            Ok(Code::native(nothing))
+        }
+    }
+
+    #[test]
+    fn a_launch_like_most_finds_what_was_made_ahead() {
+        static CREDIT: Credit = Credit::new();
+        let count = Arc::new(AtomicU64::new(0));
+        let kernels = counting(&count, &CREDIT);
+        kernels.compile_ahead(0);
+        assert_eq!(count.load(Relaxed), 1);
+        let launch = |x: u64, y: u64| {
+            let range = NdRange {
+                work_dim: 2,
+                global_offset: [0; 3],
+                global_size: [100 * x, 100 * y, 1],
+                local_size: [x, y, 1],
+            };
+            let key = kernels.source.launch_key(0, &range, range.local_size, &[]);
+            kernels.code(0, key, For::Launch).unwrap();
+            count.load(Relaxed)
+        };
+        assert_eq!(launch(256, 1), 1);
+        assert_eq!(launch(8, 8), 2);
+        // What has come to its first launch needs nothing ahead.
+        kernels.compile_ahead(0);
+        assert_eq!(count.load(Relaxed), 2);
+    }
+
+    #[test]
+    fn little_is_made_ahead_that_nobody_launches() {
+        static CREDIT: Credit = Credit::new();
+        let count = Arc::new(AtomicU64::new(0));
+        let mut all = Vec::new();
+        for _ in 0..1000 {
+            let kernels = counting(&count, &CREDIT);
+            kernels.compile_ahead(0);
+            all.push(kernels);
+        }
+        let made = count.load(Relaxed);
+        assert!((1..100).contains(&made), "{made}");
+        // Those are launched after all.
+        for kernels in all.iter().take(made as usize) {
+            let range = usual_range(&kernels.source.kernels()[0]);
+            let key = kernels.source.launch_key(0, &range, range.local_size, &[]);
+            kernels.code(0, key, For::Launch).unwrap();
+        }
+        assert_eq!(count.load(Relaxed), made);
+        for _ in 0..made {
+            let kernels = counting(&count, &CREDIT);
+            kernels.compile_ahead(0);
+        }
+        assert_eq!(count.load(Relaxed), 2 * made);
+    }
 
     #[test]
     fn cost_follows_samples() {

@@ -159,6 +159,11 @@ impl Context {
             .add(&queue, |queue| queue.strong_count() > 0);
     }
 
+    /// Whether it has a queue: something is going to be enqueued.
+    pub(crate) fn has_queue(&self) -> bool {
+        self.queues.lock().any_alive()
+    }
+
     /// `clTerminateContextKHR`: every command that is not complete ends with
     /// `CL_CONTEXT_TERMINATED_KHR`. What no thread has begun is complete when this returns; kernels
     /// that run are interrupted, transfers and native kernels go on to the end of what they are at.

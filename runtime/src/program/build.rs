@@ -10,12 +10,12 @@ use opencl_sys::*;
 use parking_lot::MutexGuard;
 use serde_json::json;
 
-use super::background::in_background;
 use super::specialised::specialised;
 use super::translate::translate;
 use super::{BuildCallback, BuildInfo, CompiledProgram, Program, ProgramInput, State};
 use crate::base::features;
 use crate::base::trace;
+use crate::code::background::in_background;
 use crate::code::executable::Executable;
 use crate::frontend::{self, Options, options};
 use brolga_engine::error::{CLResult, ClError};
@@ -277,6 +277,9 @@ impl Program {
                     .map_or(0, |executable| executable.global_variable_size());
                 state.executable = product.executable;
                 state.info.status = CL_BUILD_SUCCESS;
+                if let Some(executable) = &state.executable {
+                    self.compile_ahead(|| executable.compile_all_ahead());
+                }
                 Ok(())
             }
             Err(error) => {

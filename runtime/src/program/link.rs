@@ -5,10 +5,10 @@ use std::sync::Arc;
 use brolga_compiler::BuildOptions;
 use opencl_sys::*;
 
-use super::background::in_background;
 use super::build::{BuildError, Product, catch_panic};
 use super::translate::translate;
 use super::{CompiledProgram, LinkCallback, Program, ProgramInput, State};
+use crate::code::background::in_background;
 use crate::context::Context;
 use crate::frontend::{Options, options};
 use brolga_engine::error::{CLResult, ClError};

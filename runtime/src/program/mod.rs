@@ -4,11 +4,10 @@
 //! A program goes through two stages. *Compiling* (`build.rs`) yields SPIR-V modules: an object, in
 //! the words of the specification. *Linking* (`link.rs`) gives modules to the compiler, which
 //! checks them and yields an [`Executable`] (`translate.rs`), with one more that has the built-in
-//! functions that they import (`imports.rs`). `clBuildProgram` is both.
-//! With a callback they go on in the background (`background.rs`). `spirv.rs` knows what little of
-//! SPIR-V the runtime has to.
+//! functions that they import (`imports.rs`). `clBuildProgram` is both. With a callback they go on
+//! in the background (`code/background.rs`). `spirv.rs` knows what little of SPIR-V the runtime has
+//! to.
 
-mod background;
 mod build;
 mod imports;
 mod link;
@@ -179,6 +178,14 @@ impl Program {
             options: binary.options,
         });
         Ok(Program::create(context, ProgramInput::Binary, state))
+    }
+
+    /// Compiles ahead of launches, unless the context has no queue: the application may yet fork
+    /// then, and has no threads of the driver until something is enqueued.
+    pub(crate) fn compile_ahead(&self, compile: impl FnOnce()) {
+        if self.context.has_queue() {
+            compile();
+        }
     }
 
     /// The state when no build is going on. Applications ask for what a build in the background

@@ -1,13 +1,15 @@
-//! Builds that go on in the background, on threads of their own: each may take long, and pool
-//! threads have commands to run.
+//! What is compiled in the background, on threads of its own: each may take long, and pool threads
+//! have commands to run. Builds come first, then kernels that are compiled ahead of their launches.
 //!
-//! There are as many threads as compile at once on the processors; what is beyond that waits. A
-//! thread goes when there is nothing left. The callback of a build is called on the thread that
-//! built, which is then no longer counted: callbacks are the application's code and may block,
-//! until another build has ended, too. Without a thread a build runs in the call that asks for it.
+//! There are as many threads as compile at once on the processors, and one fewer where nobody waits
+//! for what they do; what is beyond that waits. A thread goes when there is nothing left. The
+//! callback of a build is called on the thread that built, which is then no longer counted:
+//! callbacks are the application's code and may block, until another build has ended, too. Without
+//! a thread a build runs in the call that asks for it, and nothing is compiled ahead.
 
 use std::collections::VecDeque;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::JoinHandle;
 
 use brolga_engine::system::{stack, threads};
@@ -17,44 +19,69 @@ use crate::base::root::thread_count;
 
 /// A build, and what is to be called after it.
 struct Build {
-    work: Box<dyn FnOnce() + Send>,
-    callback: Box<dyn FnOnce() + Send>,
+    work: Work,
+    callback: Work,
 }
 
-/// Builds that wait, in order, and threads that build.
+/// What waits, each in order, and threads that build.
 struct Builds {
     waiting: VecDeque<Build>,
+    /// What nobody waits for.
+    ahead: VecDeque<Work>,
     threads: u32,
 }
+
+type Work = Box<dyn FnOnce() + Send>;
+
+static BUILDS: Mutex<Builds> = Mutex::new(Builds::none());
 
 impl Builds {
     const fn none() -> Builds {
         Builds {
             waiting: VecDeque::new(),
+            ahead: VecDeque::new(),
             threads: 0,
         }
+    }
+
+    fn next(&mut self) -> Option<Build> {
+        let ahead = |work| Build {
+            work,
+            callback: Box::new(|| ()),
+        };
+        let build = self.waiting.pop_front();
+        build.or_else(|| self.ahead.pop_front().map(ahead))
     }
 }
 
 /// What starts a thread.
-trait Start: Fn(Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> + Send + Copy {}
+trait Start: Fn(Work) -> io::Result<JoinHandle<()>> + Send + Copy {}
 
-impl<F> Start for F where F: Fn(Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> + Send + Copy
-{}
+impl<F> Start for F where F: Fn(Work) -> io::Result<JoinHandle<()>> + Send + Copy {}
+
+fn start_thread(work: Work) -> io::Result<JoinHandle<()>> {
+    threads::spawn("brolga-build", Some(stack::WORKER), work)
+}
 
 /// Runs a build in the background, and the callback after it.
-pub(super) fn in_background(
+pub(crate) fn in_background(
     work: impl FnOnce() + Send + 'static,
     callback: impl FnOnce() + Send + 'static,
 ) {
-    static BUILDS: Mutex<Builds> = Mutex::new(Builds::none());
     let build = Build {
         work: Box::new(work),
         callback: Box::new(callback),
     };
-    enqueue(&BUILDS, build, thread_count(), |work| {
-        threads::spawn("brolga-build", Some(stack::WORKER), work)
+    enqueue(&BUILDS, build, thread_count(), start_thread);
+}
+
+/// Runs what nobody waits for where a processor is left for it, or never. It may panic.
+pub(super) fn ahead(work: impl FnOnce() + Send + 'static) {
+    let work = Box::new(|| {
+        // Whoever needs what it makes makes it again, and is told.
+        let _ = catch_unwind(AssertUnwindSafe(work));
     });
+    enqueue_ahead(&BUILDS, work, thread_count() - 1, start_thread);
 }
 
 /// Has a thread run the build, a new one unless there are `most`; or runs it here if none can be
@@ -72,11 +99,35 @@ fn enqueue(builds: &'static Mutex<Builds>, build: Build, most: u32, start: impl 
     }
 }
 
+/// As [`enqueue`] of what nobody waits for.
+fn enqueue_ahead(
+    builds: &'static Mutex<Builds>,
+    work: Work,
+    most: u32,
+    start: impl Start + 'static,
+) {
+    let mut state = builds.lock();
+    if most == 0 {
+        return;
+    }
+    state.ahead.push_back(work);
+    if state.threads >= most {
+        return;
+    }
+    state.threads += 1;
+    drop(state);
+    if start(Box::new(move || serve(builds, start))).is_err() {
+        let mut state = builds.lock();
+        state.threads -= 1;
+        state.ahead.clear();
+    }
+}
+
 /// Builds until nothing waits. This thread has been counted.
 fn serve(builds: &'static Mutex<Builds>, start: impl Start + 'static) {
     loop {
         let mut state = builds.lock();
-        let Some(build) = state.waiting.pop_front() else {
+        let Some(build) = state.next() else {
             state.threads -= 1;
             return;
         };
@@ -84,7 +135,7 @@ fn serve(builds: &'static Mutex<Builds>, start: impl Start + 'static) {
         (build.work)();
         // While the callback runs another thread takes this one's place, if there is more to build.
         let mut state = builds.lock();
-        let is_wanted = !state.waiting.is_empty();
+        let is_wanted = !state.waiting.is_empty() || !state.ahead.is_empty();
         if !is_wanted {
             state.threads -= 1;
         }
@@ -111,12 +162,12 @@ mod tests {
         Box::leak(Box::new(Mutex::new(Builds::none())))
     }
 
-    fn on_thread(work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> {
+    fn on_thread(work: Work) -> io::Result<JoinHandle<()>> {
         std::thread::Builder::new().spawn(work)
     }
 
     /// As when there can be no more threads: what it was to do is gone.
-    fn on_none(work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> {
+    fn on_none(work: Work) -> io::Result<JoinHandle<()>> {
         drop(work);
         Err(io::Error::from(io::ErrorKind::WouldBlock))
     }
@@ -156,6 +207,51 @@ mod tests {
             receive.recv_timeout(Duration::from_secs(60)).unwrap();
         }
         assert!((1..=3).contains(&peak.load(SeqCst)));
+    }
+
+    #[test]
+    fn builds_come_before_what_nobody_waits_for() {
+        let builds = builds();
+        let (send, receive) = mpsc::channel();
+        let (go, wait) = mpsc::channel::<()>();
+        let first = send.clone();
+        let ahead = Box::new(move || {
+            first.send(0).unwrap();
+            wait.recv().unwrap();
+        });
+        enqueue_ahead(builds, ahead, 1, on_thread);
+        let limit = Duration::from_secs(60);
+        assert_eq!(receive.recv_timeout(limit), Ok(0));
+        for number in 1..=2 {
+            let (work, callback) = (send.clone(), send.clone());
+            let later = send.clone();
+            let ahead = Box::new(move || later.send(100 * number).unwrap());
+            enqueue_ahead(builds, ahead, 1, on_thread);
+            let build = Build {
+                work: Box::new(move || work.send(number).unwrap()),
+                callback: Box::new(move || callback.send(10 * number).unwrap()),
+            };
+            enqueue(builds, build, 1, on_thread);
+        }
+        go.send(()).unwrap();
+        let order: Vec<i32> = (0..6)
+            .map(|_| receive.recv_timeout(limit).unwrap())
+            .collect();
+        let place = |what| order.iter().position(|&entry| entry == what);
+        assert!(
+            place(2) < place(100) && place(100) < place(200),
+            "{order:?}"
+        );
+    }
+
+    #[test]
+    fn nothing_is_done_ahead_without_a_processor_or_a_thread() {
+        let builds = builds();
+        let never = || Box::new(|| panic!("it runs"));
+        enqueue_ahead(builds, never(), 0, on_thread);
+        enqueue_ahead(builds, never(), 3, on_none);
+        let state = builds.lock();
+        assert_eq!((state.threads, state.ahead.len()), (0, 0));
     }
 
     /// A callback that waits for a build behind its own does not keep that from going on.
