@@ -140,6 +140,11 @@ impl Structurer<'_> {
         }
     }
 
+    /// Whether a block is written where another one jumps to it.
+    fn is_inline(&self, from: usize, to: usize) -> bool {
+        self.inline[to] && to > from
+    }
+
     fn number(&mut self, at: usize) -> Id {
         self.target.u32(at as u32)
     }
@@ -253,7 +258,7 @@ impl Structurer<'_> {
         match end.op {
             Op::Branch => {
                 let to = self.graph.successors[at][0];
-                match self.inline[to] {
+                match self.is_inline(at, to) {
                     true => {
                         let label = self.blocks[to].label;
                         self.emit(Inst::of(Op::Branch, &[label]));
@@ -276,7 +281,7 @@ impl Structurer<'_> {
             *found.expect("a successor is a target")
         });
         let joins = std::mem::take(&mut self.joins[at]);
-        let written = targets.map(|to| self.inline[to]);
+        let written = targets.map(|to| self.is_inline(at, to));
         let exits = written.iter().filter(|inline| !**inline).count();
         if joins.is_empty() && exits > 0 && self.exits(condition, targets, written) {
             return;
@@ -288,7 +293,7 @@ impl Structurer<'_> {
             vec![Arg::Id(merge), Arg::Lit(0)],
         ));
         let mut jumps = Vec::new();
-        let labels = targets.map(|to| match self.inline[to] {
+        let labels = targets.map(|to| match self.is_inline(at, to) {
             true => self.blocks[to].label,
             false => {
                 let label = self.target.id();
@@ -298,7 +303,7 @@ impl Structurer<'_> {
         });
         let all = [condition, labels[0], labels[1]];
         self.emit(Inst::of(Op::BranchConditional, &all));
-        self.cases(&targets, jumps);
+        self.cases(at, &targets, jumps);
         let arrivals = self.pop();
         self.behind(&joins, merge, arrivals);
     }
@@ -337,10 +342,10 @@ impl Structurer<'_> {
     }
 
     /// The blocks behind a branch: those that are written there, and jumps to others.
-    fn cases(&mut self, targets: &[usize], jumps: Vec<(Id, usize)>) {
+    fn cases(&mut self, at: usize, targets: &[usize], jumps: Vec<(Id, usize)>) {
         let mut seen = FxHashSet::default();
         for &to in targets {
-            if self.inline[to] && seen.insert(to) {
+            if self.is_inline(at, to) && seen.insert(to) {
                 let label = self.blocks[to].label;
                 self.node(to, label);
             }
@@ -359,7 +364,7 @@ impl Structurer<'_> {
         let mut jumps = Vec::new();
         let mut labels = FxHashMap::default();
         for &to in &targets {
-            if !self.inline[to] {
+            if !self.is_inline(at, to) {
                 let label = self.target.id();
                 jumps.push((label, to));
                 labels.insert(self.blocks[to].label, label);
@@ -375,7 +380,7 @@ impl Structurer<'_> {
             vec![Arg::Id(merge), Arg::Lit(0)],
         ));
         self.emit(end);
-        self.cases(&targets, jumps);
+        self.cases(at, &targets, jumps);
         let arrivals = self.pop();
         self.behind(&joins, merge, arrivals);
     }
