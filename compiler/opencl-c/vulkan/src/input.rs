@@ -30,7 +30,6 @@ pub(crate) struct Global {
 }
 
 pub(crate) struct Function {
-    pub id: Id,
     pub params: Vec<(Id, Ty)>,
     pub result: Ty,
     pub blocks: Vec<Block>,
@@ -87,9 +86,27 @@ fn args(inst: &dr::Instruction) -> Vec<Arg> {
     args
 }
 
+/// A module's words without the instructions of an opcode.
+fn without(words: &[u32], op: Op) -> Vec<u32> {
+    let head = words.len().min(5);
+    let mut out = words[..head].to_vec();
+    let mut rest = &words[head..];
+    while let Some(&first) = rest.first() {
+        let length = (first >> 16).max(1) as usize;
+        let (inst, others) = rest.split_at(length.min(rest.len()));
+        if first & 0xffff != op as u32 {
+            out.extend_from_slice(inst);
+        }
+        rest = others;
+    }
+    out
+}
+
 /// Reads a module that the front end has written.
 pub(crate) fn read(words: &[u32], types: &mut Types) -> Result<Input, Error> {
-    let module = dr::load_words(words)
+    // Addresses of variables in initialisers: whoever refers to such a constant is refused.
+    let words = without(words, Op::SpecConstantOp);
+    let module = dr::load_words(&words)
         .map_err(|error| Error::plain(format!("the module is not decoded: {error}")))?;
     let bound = module.header.as_ref().map_or(0, |header| header.bound);
     let mut input = Input {
@@ -347,7 +364,6 @@ impl Input {
             blocks.push(out);
         }
         let function = Function {
-            id,
             params,
             result,
             blocks,
@@ -374,7 +390,4 @@ impl Input {
         })
     }
 
-    pub fn is_null(&self, id: Id) -> bool {
-        matches!(self.constants.get(&id), Some((_, Constant::Null)))
-    }
 }

@@ -220,6 +220,7 @@ fn kernel(
     let pointers = Analysis::run(input, &mut target.types, &flat, &function.params)?;
     let id = target.id();
     let mut lower = Lower::new(input, target, (options, shared), &pointers);
+    lower.texels = images::texels(input, &lower.target.types, &flat);
     lower.required_size = kernel.required_size;
     lower.arguments(kernel, id, reflected)?;
     lower.body(&flat)?;

@@ -8,6 +8,7 @@ use rspirv::spirv::{BuiltIn, Op, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::flatten::Flat;
+use super::images::Texels;
 use super::input::{Constant, Input};
 use super::interface::Shared;
 use super::ir::{Arg, Block, Id, Inst, Line};
@@ -50,6 +51,10 @@ pub(crate) enum Val {
     Difference(Id),
     /// A vector of three, by components.
     BuiltIn(BuiltIn),
+    /// An image or sampler, by the parameter or constant.
+    Object(Id),
+    /// An image with a sampler.
+    Sampled(Id, Id),
     /// An event, which is nothing, as what it stands for is done.
     Event,
 }
@@ -73,6 +78,8 @@ pub(crate) struct Lower<'a> {
     pub line: Option<Line>,
     pub required_size: Option<[u32; 3]>,
     pub scratch: FxHashSet<Id>,
+    /// What the texels of images are.
+    pub texels: FxHashMap<Id, Texels>,
 }
 
 impl<'a> Lower<'a> {
@@ -99,6 +106,7 @@ impl<'a> Lower<'a> {
             line: None,
             required_size: None,
             scratch: FxHashSet::default(),
+            texels: FxHashMap::default(),
         }
     }
 
@@ -271,6 +279,7 @@ impl<'a> Lower<'a> {
             ),
             Val::Pointer(_) => self.error("a pointer is used as a value"),
             Val::BuiltIn(_) => self.error("such a use of a work-item function's vector"),
+            Val::Object(_) | Val::Sampled(..) => self.error("an image is used as a value"),
             Val::Event => self.error("an event is used as a value"),
         }
     }
@@ -463,6 +472,15 @@ impl<'a> Lower<'a> {
                 self.set(inst, id);
                 Ok(())
             }
+            Op::SampledImage
+            | Op::ImageSampleExplicitLod
+            | Op::ImageRead
+            | Op::ImageWrite
+            | Op::ImageQuerySize
+            | Op::ImageQuerySizeLod
+            | Op::ImageQueryFormat
+            | Op::ImageQueryOrder
+            | Op::ImageQueryLevels => self.image(inst),
             op if super::pointers::is_atomic(op) => self.atomic(inst),
             Op::ControlBarrier | Op::MemoryBarrier => self.barrier(inst),
             Op::GroupAsyncCopy => self.async_copy(inst),

@@ -589,7 +589,7 @@ impl Lower<'_> {
         }
         let ty = self.result_ty(inst)?;
         if matches!(self.target.types.get(ty), Type::Image(..) | Type::Sampler) {
-            return self.load_object(inst, ty);
+            return self.load_object(inst);
         }
         if self.target.types.is_aggregate(ty) {
             return self.error("a structure or array as a value");

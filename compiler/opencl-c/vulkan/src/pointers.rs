@@ -38,7 +38,6 @@ pub(crate) struct Object {
     /// The parameter or variable.
     pub id: Id,
     pub class: StorageClass,
-    pub pointee: Ty,
     /// Bytes, where they are known.
     pub size: Option<u64>,
 }
@@ -307,7 +306,6 @@ impl<'a> Analysis<'a> {
         let object = Object {
             id,
             class,
-            pointee,
             size,
         };
         self.classes[new.0 as usize].objects.push(object);

@@ -15,6 +15,8 @@ pub(crate) enum Type {
     Bool,
     /// Bits.
     Int(u32),
+    /// A signed integer of 32 bits, which only texels have to be said to be.
+    Signed,
     Float(u32),
     Vector(Ty, u32),
     Array(Ty, u64),

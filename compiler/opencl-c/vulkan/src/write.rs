@@ -94,6 +94,7 @@ impl<'a> Writer<'a> {
                 }
                 (Op::TypeInt, vec![bits, 0])
             }
+            Type::Signed => (Op::TypeInt, vec![32, 1]),
             &Type::Float(bits) => {
                 match bits {
                     16 => self.needs(Capability::Float16),
