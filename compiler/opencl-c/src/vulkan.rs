@@ -32,6 +32,7 @@ pub fn compile_for_vulkan(
         debug_info: true,
         kernel_arg_info: true,
         whole_program: true,
+        narrow_sizes: !target.wide_sizes,
         ..options.clone()
     };
     let is_vulkan = Define::Define("VULKAN=100".to_owned());

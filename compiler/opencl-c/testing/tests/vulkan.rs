@@ -48,7 +48,10 @@ fn for_vulkan(program: &Program, version: Version) -> Result<Vec<u32>, String> {
 
 #[test]
 fn random_programs_compute_for_vulkan_what_they_do_as_c() {
-    let count: u64 = std::env::var("SEEDS").ok().and_then(|s| s.parse().ok()).unwrap_or(60);
+    let count: u64 = std::env::var("SEEDS")
+        .ok()
+        .and_then(|s| s.parse().ok())
+        .unwrap_or(60);
     let make = |seed| program(&mut Choices::random(seed), &format!("p{seed}_"));
     let programs: Vec<Program> = (0..count).map(make).collect();
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -58,7 +61,8 @@ fn random_programs_compute_for_vulkan_what_they_do_as_c() {
         let words = match for_vulkan(program, Version::V1_3) {
             Ok(words) => words,
             Err(log) => {
-                println!("{}: {log}", program.prefix); std::fs::write(format!("/tmp/v/{}.cl", program.prefix), &program.text.cl).unwrap();
+                println!("{}: {log}", program.prefix);
+                std::fs::write(format!("/tmp/v/{}.cl", program.prefix), &program.text.cl).unwrap();
                 continue;
             }
         };
@@ -74,5 +78,8 @@ fn random_programs_compute_for_vulkan_what_they_do_as_c() {
         done += 1;
     }
     println!("{done}");
-    assert!(done * 4 >= count, "only {done} of {count} programs are made for Vulkan");
+    assert!(
+        done * 4 >= count,
+        "only {done} of {count} programs are made for Vulkan"
+    );
 }

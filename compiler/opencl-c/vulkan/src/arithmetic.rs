@@ -185,7 +185,11 @@ impl Lower<'_> {
         if self.target.types.bits(from) == self.target.types.bits(ty) {
             return Ok(clamped);
         }
-        let op = if signed_from { Op::SConvert } else { Op::UConvert };
+        let op = if signed_from {
+            Op::SConvert
+        } else {
+            Op::UConvert
+        };
         Ok(self.emit(op, ty, &[clamped]))
     }
 
@@ -306,9 +310,8 @@ impl Lower<'_> {
     fn group(&mut self, inst: &Inst) -> Result<Id> {
         use rspirv::spirv::Scope;
         if self.input.number(inst.id_at(0)) != Some(Scope::Subgroup as u64) {
-            return self.error(
-                "a function of a whole work-group, which Vulkan has only for sub-groups",
-            );
+            return self
+                .error("a function of a whole work-group, which Vulkan has only for sub-groups");
         }
         self.needs_sub_groups()?;
         let op = match inst.op {

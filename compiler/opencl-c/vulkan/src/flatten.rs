@@ -109,7 +109,10 @@ impl Flattener<'_> {
             Some(Function { blocks, .. }) if !blocks.is_empty() => (blocks.clone(), id),
             _ => {
                 let name = self.input.names.get(&id).cloned().unwrap_or_default();
-                return Err(Error::at(line, format!("the function {name:?} has no body")));
+                return Err(Error::at(
+                    line,
+                    format!("the function {name:?} has no body"),
+                ));
             }
         };
         if self.calls.contains(&name) || self.calls.len() >= MOST_CALLS {

@@ -18,12 +18,19 @@ pub(crate) struct Graph {
 impl Graph {
     /// Of blocks in reverse postorder, all of which are reached.
     pub fn of(blocks: &[Block]) -> Graph {
-        let index: FxHashMap<Id, usize> =
-            blocks.iter().enumerate().map(|(at, b)| (b.label, at)).collect();
+        let index: FxHashMap<Id, usize> = blocks
+            .iter()
+            .enumerate()
+            .map(|(at, b)| (b.label, at))
+            .collect();
         let mut successors = Vec::new();
         let mut predecessors = vec![Vec::new(); blocks.len()];
         for (at, block) in blocks.iter().enumerate() {
-            let mut all: Vec<usize> = block.successors().iter().map(|label| index[label]).collect();
+            let mut all: Vec<usize> = block
+                .successors()
+                .iter()
+                .map(|label| index[label])
+                .collect();
             let mut seen = rustc_hash::FxHashSet::default();
             all.retain(|&next| seen.insert(next));
             for &next in &all {

@@ -73,8 +73,7 @@ impl Lower<'_> {
         set: u32,
         binding: u32,
     ) -> Result<(Reflect, &'static str)> {
-        let Type::Image(_, [dim, _, arrayed, multisampled, _, access]) =
-            *self.target.types.get(ty)
+        let Type::Image(_, [dim, _, arrayed, multisampled, _, access]) = *self.target.types.get(ty)
         else {
             return self.error("an image of an unknown type");
         };

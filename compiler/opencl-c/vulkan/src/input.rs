@@ -2,7 +2,7 @@
 
 use rspirv::binary::Assemble;
 use rspirv::dr;
-use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op, StorageClass};
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op, OpenclStd100Op as Cl, StorageClass};
 use rustc_hash::FxHashMap;
 
 use super::Error;
@@ -82,6 +82,27 @@ fn args(inst: &dr::Instruction) -> Vec<Arg> {
                 args.extend(words.iter().map(|&word| Arg::Lit(word)));
             }
         }
+    }
+    let set_op = match (inst.class.opcode, args.get(1)) {
+        (Op::ExtInst, Some(&Arg::Lit(number))) => Cl::from_u32(number),
+        _ => None,
+    };
+    // Numbers of lanes and rounding modes, which the decoder takes for ids.
+    let ends_in_literal = matches!(
+        set_op,
+        Some(
+            Cl::vloadn
+                | Cl::vload_halfn
+                | Cl::vloada_halfn
+                | Cl::vstore_half_r
+                | Cl::vstore_halfn_r
+                | Cl::vstorea_halfn_r
+        )
+    );
+    if let (true, Some(last)) = (ends_in_literal, args.last_mut())
+        && let Arg::Id(word) = *last
+    {
+        *last = Arg::Lit(word);
     }
     args
 }
@@ -314,7 +335,9 @@ impl Input {
         let Some(def) = &function.def else { return };
         let id = def.result_id.unwrap_or(0);
         let ty = |input: &Input, inst: &dr::Instruction| {
-            inst.result_type.and_then(|ty| input.ty_of.get(&ty)).copied()
+            inst.result_type
+                .and_then(|ty| input.ty_of.get(&ty))
+                .copied()
         };
         let Some(result) = ty(self, def) else { return };
         let mut params = Vec::new();
@@ -389,5 +412,4 @@ impl Input {
             _ => (bits << (64 - width)) as i64 >> (64 - width),
         })
     }
-
 }

@@ -1,7 +1,7 @@
 //! `OpenCL.std`'s functions of integers and of bits: OpenCL C Specification, "Integer Functions",
 //! "Relational Functions", "Miscellaneous Vector Functions".
 
-use rspirv::spirv::{GlslStd450Op as Gl, OpenclStd100Op as Cl, Op};
+use rspirv::spirv::{GlslStd450Op as Gl, Op, OpenclStd100Op as Cl};
 
 use super::ir::Id;
 use super::lower::{Lower, Result};
@@ -226,7 +226,11 @@ impl Lower<'_> {
             members: vec![ty, ty],
             packed: false,
         });
-        let op = if signed { Op::SMulExtended } else { Op::UMulExtended };
+        let op = if signed {
+            Op::SMulExtended
+        } else {
+            Op::UMulExtended
+        };
         let pair = self.emit(op, pair, &[x, y]);
         self.extract(ty, pair, 1)
     }

@@ -1,9 +1,7 @@
 //! What a kernel gets from the host: arguments to descriptors, push constants and specialization
 //! constants, and what the reflection says of them.
 
-use rspirv::spirv::{
-    BuiltIn, Decoration, NonsemanticClspvreflectionOp as Reflect, StorageClass,
-};
+use rspirv::spirv::{BuiltIn, Decoration, NonsemanticClspvreflectionOp as Reflect, StorageClass};
 
 use super::input::{Function, Input, Kernel};
 use super::ir::{Arg, Id};
@@ -43,7 +41,10 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub fn new(input: &Input, options: &Options, target: &mut Target) -> Shared {
-        let all = input.kernels.iter().all(|kernel| kernel.required_size.is_some());
+        let all = input
+            .kernels
+            .iter()
+            .all(|kernel| kernel.required_size.is_some());
         let mut shared = Shared {
             needs_size: !all,
             next_spec_id: if all { 0 } else { 3 },
@@ -300,10 +301,12 @@ impl Lower<'_> {
                 }
                 Type::Pointer(StorageClass::Workgroup, _) => {
                     let (spec_id, size) = self.local_argument(id)?;
-                    said.push((number, Reflect::ArgumentWorkgroup, vec![spec_id, size],
-                        format!(
-                            "argKind,local,arrayElemSize,{size},arrayNumElemSpecId,{spec_id}"
-                        )));
+                    said.push((
+                        number,
+                        Reflect::ArgumentWorkgroup,
+                        vec![spec_id, size],
+                        format!("argKind,local,arrayElemSize,{size},arrayNumElemSpecId,{spec_id}"),
+                    ));
                 }
                 Type::Pointer(StorageClass::Function, pointee) => pods.push(Pod {
                     ordinal: number,
@@ -347,9 +350,7 @@ impl Lower<'_> {
                 binding += 1;
             }
             if let Some((op, kind)) = described {
-                let text = format!(
-                    "descriptorSet,{set},binding,{binding},offset,0,argKind,{kind}"
-                );
+                let text = format!("descriptorSet,{set},binding,{binding},offset,0,argKind,{kind}");
                 said.push((number, op, vec![set, binding], text));
                 binding += 1;
             }
@@ -460,7 +461,9 @@ impl Lower<'_> {
 
     /// A variable of an image or sampler.
     pub fn descriptor(&mut self, param: Id, ty: Ty, set: u32, binding: u32) {
-        let id = self.target.variable(StorageClass::UniformConstant, ty, None);
+        let id = self
+            .target
+            .variable(StorageClass::UniformConstant, ty, None);
         self.at(id, set, binding);
         if let Some(name) = self.input.names.get(&param) {
             self.target.names.push((id, name.clone()));
@@ -479,9 +482,8 @@ impl Lower<'_> {
         // "Standard Uniform Buffer Layout": structures begin at multiples of 16.
         let mut end = match (how, self.options.global_offset) {
             (Pods::PushConstant, GlobalOffset::PushConstant) => {
-                return self.error(
-                    "-pod-pushconstant cannot be given with -global-offset-push-constant",
-                );
+                return self
+                    .error("-pod-pushconstant cannot be given with -global-offset-push-constant");
             }
             _ => 0u64,
         };
@@ -569,8 +571,13 @@ impl Lower<'_> {
     }
 
     /// The value of an argument: loaded, or copied to a variable.
-    fn pod_value(&mut self, variable: Id, class: StorageClass, member: u32, pod: &Pod)
-    -> Result<()> {
+    fn pod_value(
+        &mut self,
+        variable: Id,
+        class: StorageClass,
+        member: u32,
+        pod: &Pod,
+    ) -> Result<()> {
         if !pod.by_address {
             let value = self.load_part(variable, class, &[member], pod.ty);
             self.values.insert(pod.param, Val::Id(value));

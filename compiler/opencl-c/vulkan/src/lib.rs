@@ -50,7 +50,7 @@ use lower::Lower;
 use pointers::Analysis;
 use reflection::Reflected;
 use target::{Entry, Target};
-use types::{Ty, Types};
+use types::Types;
 
 /// A version of Vulkan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,6 +109,8 @@ pub struct Options {
     pub work_dim: bool,
     /// Each kernel has a descriptor set of its own.
     pub distinct_sets: bool,
+    /// `size_t` has 64 bits, and not 32: of interest to the front end.
+    pub wide_sizes: bool,
     /// Integers of 8 bits exist.
     pub int8: bool,
 }
@@ -124,13 +126,9 @@ impl Options {
             global_offset: GlobalOffset::default(),
             work_dim: true,
             distinct_sets: false,
+            wide_sizes: false,
             int8: true,
         }
-    }
-
-    /// Whether numbers of so many bits are there.
-    fn small_numbers(&self, bits: u32, _ty: Ty, _types: &Types) -> bool {
-        bits != 8 || self.int8
     }
 }
 
@@ -177,7 +175,14 @@ pub fn lower(words: &[u32], options: &Options) -> Result<Module, Vec<Error>> {
     let mut shared = Shared::new(&input, options, &mut target);
     let mut errors = Vec::new();
     for at in 0..input.kernels.len() {
-        let done = kernel(&mut input, &mut target, options, &mut shared, &mut reflected, at);
+        let done = kernel(
+            &mut input,
+            &mut target,
+            options,
+            &mut shared,
+            &mut reflected,
+            at,
+        );
         if let Err(mut error) = done {
             error.place = error.line.map(|line| {
                 let file = input.strings.get(&line.file).cloned();

@@ -200,7 +200,9 @@ impl<'a> Lower<'a> {
         let (scalar, lanes) = self.target.types.lanes(ty);
         match lanes {
             1 => vec![value],
-            _ => (0..lanes).map(|lane| self.extract(scalar, value, lane)).collect(),
+            _ => (0..lanes)
+                .map(|lane| self.extract(scalar, value, lane))
+                .collect(),
         }
     }
 
@@ -239,11 +241,9 @@ impl<'a> Lower<'a> {
                 "the type '{name}' cannot be expressed for Vulkan, whose vectors have at most 4 \
                  components"
             )),
-            Type::Int(bits) | Type::Float(bits) => match bits {
-                8 | 16 if !self.options.small_numbers(*bits, ty, &self.target.types) => self
-                    .error(format!("the type '{name}' is switched off by an option")),
-                _ => Ok(()),
-            },
+            Type::Int(8) if !self.options.int8 => {
+                self.error("integers of 8 bits are switched off (-int8=0)")
+            }
             &Type::Vector(scalar, _) => self.check_type(scalar),
             Type::Foreign(name) => {
                 self.error(format!("Vulkan has no counterpart of the type '{name}'"))
@@ -341,7 +341,11 @@ impl<'a> Lower<'a> {
                         return from;
                     }
                 }
-                Op::IAdd | Op::ISub | Op::IMul | Op::BitwiseAnd | Op::BitwiseOr
+                Op::IAdd
+                | Op::ISub
+                | Op::IMul
+                | Op::BitwiseAnd
+                | Op::BitwiseOr
                 | Op::BitwiseXor => {
                     let left = self.low_within(inst.id_at(0), ty, depth - 1);
                     let right = self.low_within(inst.id_at(1), ty, depth - 1);
@@ -412,12 +416,10 @@ impl<'a> Lower<'a> {
                 self.values.insert(inst.id, Val::Address(pointer));
                 Ok(())
             }
-            Op::ConvertUToPtr => self.error(
-                "an integer becomes a pointer: Vulkan's pointers have no addresses",
-            ),
-            Op::GenericPtrMemSemantics => {
-                self.error("get_fence() cannot be expressed for Vulkan")
+            Op::ConvertUToPtr => {
+                self.error("an integer becomes a pointer: Vulkan's pointers have no addresses")
             }
+            Op::GenericPtrMemSemantics => self.error("get_fence() cannot be expressed for Vulkan"),
             Op::Select => self.select(inst),
             Op::Branch => {
                 let to = self.labels[&inst.id_at(0)];

@@ -3,7 +3,7 @@
 
 use std::f64::consts::{LN_2, LOG2_10, PI};
 
-use rspirv::spirv::{GlslStd450Op as Gl, OpenclStd100Op as Cl, Op};
+use rspirv::spirv::{GlslStd450Op as Gl, Op, OpenclStd100Op as Cl};
 
 use super::ir::{Id, Inst};
 use super::lower::{Lower, Result};
@@ -15,7 +15,9 @@ impl Lower<'_> {
     pub fn extended(&mut self, inst: &Inst) -> Result<()> {
         let number = inst.literal_at(1);
         let Some(op) = Cl::from_u32(number) else {
-            return self.error(format!("the built-in function of number {number} is unknown"));
+            return self.error(format!(
+                "the built-in function of number {number} is unknown"
+            ));
         };
         match op {
             Cl::prefetch => return Ok(()),

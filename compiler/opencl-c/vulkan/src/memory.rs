@@ -222,9 +222,7 @@ impl Lower<'_> {
         let name = self.input.names.get(&object.id).cloned();
         let id = match object.class {
             StorageClass::Function => self.variable(ty),
-            StorageClass::Workgroup => {
-                self.target.variable(StorageClass::Workgroup, ty, None)
-            }
+            StorageClass::Workgroup => self.target.variable(StorageClass::Workgroup, ty, None),
             StorageClass::UniformConstant => {
                 let global = &self.input.globals[&object.id];
                 let mut data = vec![0; bytes as usize];
@@ -289,7 +287,9 @@ impl Lower<'_> {
             Type::Array(element, length) => (0..length).map(|at| (element, at * unit)).collect(),
             Type::Vector(scalar, lanes) => {
                 let size = self.target.types.size(scalar);
-                (0..lanes).map(|at| (scalar, u64::from(at) * size)).collect()
+                (0..lanes)
+                    .map(|at| (scalar, u64::from(at) * size))
+                    .collect()
             }
             Type::Struct { members, packed } => {
                 let offsets = self.target.types.offsets(&members, packed);
@@ -359,19 +359,10 @@ impl Lower<'_> {
     }
 
     /// A pointer of Vulkan's, by a path into an object.
-    fn path(
-        &mut self,
-        object: &Object,
-        class: ClassId,
-        steps: &[Step<Id>],
-        ty: Ty,
-    ) -> Result<Id> {
+    fn path(&mut self, object: &Object, class: ClassId, steps: &[Step<Id>], ty: Ty) -> Result<Id> {
         let variable = self.variable_of(object, class)?;
         let (storage, in_block) = match self.target.variable_type(variable) {
-            Some((storage, ty)) => (
-                storage,
-                matches!(self.target.types.get(ty), Type::Block(_)),
-            ),
+            Some((storage, ty)) => (storage, matches!(self.target.types.get(ty), Type::Block(_))),
             None => (StorageClass::Function, false),
         };
         let mut indices = vec![variable];
@@ -391,15 +382,16 @@ impl Lower<'_> {
         Ok(self.emit(Op::AccessChain, pointer, &indices))
     }
 
-    fn place_of(
-        &mut self,
-        pointer: &Pointer,
-        ty: Ty,
-        atomic: bool,
-    ) -> Result<(Place<Id>, Unit)> {
+    fn place_of(&mut self, pointer: &Pointer, ty: Ty, atomic: bool) -> Result<(Place<Id>, Unit)> {
         let unit = self.unit(pointer.class)?;
         let access = Access { ty, atomic };
-        let place = place(&self.target.types, unit, &pointer.terms, pointer.add, access);
+        let place = place(
+            &self.target.types,
+            unit,
+            &pointer.terms,
+            pointer.add,
+            access,
+        );
         match place {
             Some(place) => Ok((place, unit)),
             None => self.error(format!(
@@ -430,7 +422,11 @@ impl Lower<'_> {
             let id = lower.path(object, pointer.class, &steps, at)?;
             let variable = lower.variable_of(object, pointer.class)?;
             let class = lower.target.variable_type(variable);
-            access(lower, id, class.map_or(StorageClass::Function, |(class, _)| class))
+            access(
+                lower,
+                id,
+                class.map_or(StorageClass::Function, |(class, _)| class),
+            )
         })
     }
 
@@ -486,10 +482,7 @@ impl Lower<'_> {
     /// The class of pointers in what a pointer points into, and whether they may be kept there.
     fn content(&mut self, pointer: &Pointer) -> Result<ClassId> {
         let class = self.pointers.get(pointer.class);
-        let host = class.objects.iter().any(|object| {
-            !matches!(object.class, StorageClass::Function | StorageClass::Workgroup)
-        });
-        if host {
+        if class.objects.iter().any(Object::is_host) {
             return self.error(
                 "a pointer in global or constant memory: Vulkan's pointers exist only in a kernel",
             );

@@ -17,7 +17,7 @@
 
 use std::collections::BTreeSet;
 
-use rspirv::spirv::{OpenclStd100Op as Cl, Op, StorageClass};
+use rspirv::spirv::{Op, OpenclStd100Op as Cl, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Error;
@@ -40,6 +40,13 @@ pub(crate) struct Object {
     pub class: StorageClass,
     /// Bytes, where they are known.
     pub size: Option<u64>,
+}
+
+impl Object {
+    /// Whether the host has access to it, or fills it.
+    pub fn is_host(&self) -> bool {
+        !matches!(self.class, StorageClass::Function | StorageClass::Workgroup)
+    }
 }
 
 /// Strides and what is added to the beginning of an object.
@@ -209,9 +216,8 @@ pub(crate) fn place<T: Clone>(
             }
             &Type::Array(element, _) | &Type::Vector(element, _) => {
                 let size = types.size(element);
-                let (inside, further): (Vec<_>, Vec<_>) = rest
-                    .into_iter()
-                    .partition(|(stride, _)| stride % size == 0);
+                let (inside, further): (Vec<_>, Vec<_>) =
+                    rest.into_iter().partition(|(stride, _)| stride % size == 0);
                 let inside = inside.into_iter().map(|(s, term)| (s / size, term));
                 path.push(Step::Index(inside.collect(), (at / size) as i64));
                 rest = further;
@@ -303,11 +309,7 @@ impl<'a> Analysis<'a> {
     fn object(&mut self, id: Id, class: StorageClass, pointee: Ty, size: Option<u64>) {
         let new = self.new_class();
         self.of_value.insert(id, new);
-        let object = Object {
-            id,
-            class,
-            size,
-        };
+        let object = Object { id, class, size };
         self.classes[new.0 as usize].objects.push(object);
         let shape = Shape {
             strides: Vec::new(),
@@ -620,12 +622,16 @@ impl<'a> Analysis<'a> {
     /// Chooses the unit of a class.
     fn choose(&mut self, at: usize) {
         let class = std::mem::take(&mut self.classes[at]);
-        let mut candidates: Vec<Ty> = class
-            .declared
-            .iter()
-            .copied()
-            .filter(|&ty| self.types.is_plain(ty, true) && self.types.size(ty) > 0)
-            .collect();
+        let is_host = class.objects.iter().any(Object::is_host);
+        let mut candidates = Vec::new();
+        for &ty in &class.declared {
+            if self.types.is_plain(ty, true) && self.types.size(ty) > 0 {
+                candidates.push(match is_host {
+                    true => self.types.without_pointers(ty),
+                    false => ty,
+                });
+            }
+        }
         candidates.sort_by_key(|&ty| std::cmp::Reverse((self.types.size(ty), ty)));
         let unit = candidates.into_iter().find_map(|ty| self.fits(&class, ty));
         let unit = unit.unwrap_or_else(|| self.divides(&class));
@@ -640,9 +646,8 @@ impl<'a> Analysis<'a> {
         if !class.objects.iter().all(whole) {
             return None;
         }
-        let is_shared = |object: &Object| {
-            object.class != StorageClass::Function || object.size != Some(size)
-        };
+        let is_shared =
+            |object: &Object| object.class != StorageClass::Function || object.size != Some(size);
         // An array whose elements are said at once is better one of elements.
         let is_array = matches!(self.types.get(ty), Type::Array(..));
         if is_array && class.objects.iter().any(is_shared) {
@@ -786,7 +791,11 @@ pub(crate) fn leaves(types: &Types, ty: Ty) -> Vec<(Ty, u64)> {
         match types.get(ty) {
             Type::Array(element, length) => {
                 let size = types.size(*element);
-                work.extend((0..*length).rev().map(|index| (*element, at + index * size)));
+                work.extend(
+                    (0..*length)
+                        .rev()
+                        .map(|index| (*element, at + index * size)),
+                );
             }
             Type::Struct { members, packed } => {
                 let offsets = types.offsets(members, *packed);
@@ -831,7 +840,10 @@ pub(crate) fn chain(
         match types.get(ty) {
             Type::Struct { members, packed } => {
                 let member = input.number(index).ok_or_else(unknown)? as usize;
-                let offset = *types.offsets(members, *packed).get(member).ok_or_else(unknown)?;
+                let offset = *types
+                    .offsets(members, *packed)
+                    .get(member)
+                    .ok_or_else(unknown)?;
                 ty = members[member];
                 added.push((offset, Offset::Bytes(offset as i64)));
             }
@@ -935,7 +947,11 @@ impl VectorAccess {
             op,
             Cl::vloada_halfn | Cl::vstorea_halfn | Cl::vstorea_halfn_r
         );
-        let apart = if aligned { lanes.next_power_of_two() } else { lanes };
+        let apart = if aligned {
+            lanes.next_power_of_two()
+        } else {
+            lanes
+        };
         let rounds = matches!(
             op,
             Cl::vstore_half_r | Cl::vstore_halfn_r | Cl::vstorea_halfn_r

@@ -12,8 +12,8 @@ use super::types::Ty;
 /// Whether an instruction does nothing but to make its result.
 fn is_pure(op: Op) -> bool {
     let number = op as u32;
-    let group = (Op::GroupNonUniformElect as u32..=Op::GroupNonUniformLogicalXor as u32)
-        .contains(&number);
+    let group =
+        (Op::GroupNonUniformElect as u32..=Op::GroupNonUniformLogicalXor as u32).contains(&number);
     !group && !super::pointers::is_atomic(op)
 }
 
@@ -60,7 +60,11 @@ pub(crate) fn remove_unused(blocks: &mut [Block], variables: &mut Vec<(Ty, Id)>)
             work.extend(inst.ids());
         }
     }
-    let kept: FxHashSet<Id> = definitions.keys().copied().filter(|id| used.contains(id)).collect();
+    let kept: FxHashSet<Id> = definitions
+        .keys()
+        .copied()
+        .filter(|id| used.contains(id))
+        .collect();
     let pure: FxHashSet<Id> = definitions.keys().copied().collect();
     let dead: Vec<Vec<bool>> = blocks
         .iter()
@@ -137,7 +141,9 @@ pub(crate) fn repair(target: &mut Target, blocks: &mut [Block], variables: &mut 
         let mut out = Vec::with_capacity(insts.len());
         for mut inst in insts {
             for arg in &mut inst.args {
-                let super::ir::Arg::Id(id) = arg else { continue };
+                let super::ir::Arg::Id(id) = arg else {
+                    continue;
+                };
                 if let Some(&(place, ty)) = places.get(id)
                     && home[id].0 != number[at]
                 {

@@ -132,7 +132,9 @@ impl Structurer<'_> {
                 }
                 continue;
             }
-            let forward = self.graph.predecessors[at].iter().filter(|&&from| from < at);
+            let forward = self.graph.predecessors[at]
+                .iter()
+                .filter(|&&from| from < at);
             match forward.count() {
                 1 => self.inline[at] = true,
                 _ => self.joins[above].push(at),
@@ -277,7 +279,9 @@ impl Structurer<'_> {
         let condition = end.id_at(0);
         let targets = [end.id_at(1), end.id_at(2)].map(|label| {
             let successors = &self.graph.successors[at];
-            let found = successors.iter().find(|&&to| self.blocks[to].label == label);
+            let found = successors
+                .iter()
+                .find(|&&to| self.blocks[to].label == label);
             *found.expect("a successor is a target")
         });
         let joins = std::mem::take(&mut self.joins[at]);
@@ -479,9 +483,7 @@ fn make_reducible(target: &mut Target, blocks: &mut Vec<Block>, variables: &mut 
             if let [only] = entries.iter().copied().collect::<Vec<_>>()[..] {
                 rest.retain(|&at| at != only);
             } else {
-                let (first, last) = dispatch(target, blocks, variables, &entries);
-                // The blocks that jump to it from inside; itself is the header.
-                rest.extend(first + 1..last);
+                rest.extend(dispatch(target, blocks, variables, &inside, &entries));
             }
             work.push(rest);
         }
@@ -489,13 +491,15 @@ fn make_reducible(target: &mut Target, blocks: &mut Vec<Block>, variables: &mut 
 }
 
 /// Adds a block that dispatches to entries, and sends all jumps to them through it, each by a block
-/// that says where it goes. The range of blocks added, of which the first dispatches.
+/// that says where it goes: other ones for jumps from inside the cycle, which are in it, too, and
+/// are returned.
 fn dispatch(
     target: &mut Target,
     blocks: &mut Vec<Block>,
     variables: &mut Vec<(Ty, Id)>,
+    inside: &FxHashSet<usize>,
     entries: &BTreeSet<usize>,
-) -> (usize, usize) {
+) -> std::ops::Range<usize> {
     let word = target.types.int(32);
     let pointer = target.types.pointer(StorageClass::Function, word);
     let variable = target.id();
@@ -515,29 +519,30 @@ fn dispatch(
     let mut through = FxHashMap::default();
     let first = blocks.len();
     blocks.push(block);
-    for (number, &label) in (0..).zip(&labels) {
-        let id = target.id();
-        let number = target.u32(number);
-        let mut block = Block::new(id);
-        block
-            .insts
-            .push(Inst::of(Op::Store, &[variable, number]));
-        block.insts.push(Inst::of(Op::Branch, &[head]));
-        blocks.push(block);
-        through.insert(label, id);
+    for from_inside in [true, false] {
+        for (number, &label) in (0..).zip(&labels) {
+            let id = target.id();
+            let number = target.u32(number);
+            let mut block = Block::new(id);
+            block.insts.push(Inst::of(Op::Store, &[variable, number]));
+            block.insts.push(Inst::of(Op::Branch, &[head]));
+            blocks.push(block);
+            through.insert((from_inside, label), id);
+        }
     }
-    for block in &mut blocks[..first] {
+    for (at, block) in blocks[..first].iter_mut().enumerate() {
         let Some(end) = block.insts.last_mut() else {
             continue;
         };
         let skip = usize::from(end.op != Op::Branch);
         for arg in end.args.iter_mut().skip(skip) {
             if let Arg::Id(id) = arg {
-                *id = through.get(id).copied().unwrap_or(*id);
+                let by = through.get(&(inside.contains(&at), *id));
+                *id = by.copied().unwrap_or(*id);
             }
         }
     }
-    (first, blocks.len())
+    first + 1..first + 1 + labels.len()
 }
 
 /// The cycles among some blocks that are in no other one: strongly connected components, by
@@ -546,7 +551,9 @@ fn cycles(blocks: &[Block], region: &[usize]) -> Vec<Vec<usize>> {
     let labels: FxHashMap<Id, usize> = region.iter().map(|&at| (blocks[at].label, at)).collect();
     let next = |at: usize| -> Vec<usize> {
         let all = blocks[at].successors();
-        all.iter().filter_map(|label| labels.get(label).copied()).collect()
+        all.iter()
+            .filter_map(|label| labels.get(label).copied())
+            .collect()
     };
     let mut number: FxHashMap<usize, usize> = FxHashMap::default();
     let mut low: FxHashMap<usize, usize> = FxHashMap::default();

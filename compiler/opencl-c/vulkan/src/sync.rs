@@ -102,8 +102,15 @@ impl Lower<'_> {
         if size != 32 && size != 64 && !self.target.types.is_float(of) {
             return self.error("Vulkan has atomic operations of 32 and 64 bits only");
         }
-        let by_bits = matches!(inst.op, Op::AtomicExchange | Op::AtomicLoad | Op::AtomicStore);
-        let ty = if by_bits { self.target.types.int(size) } else { of };
+        let by_bits = matches!(
+            inst.op,
+            Op::AtomicExchange | Op::AtomicLoad | Op::AtomicStore
+        );
+        let ty = if by_bits {
+            self.target.types.int(size)
+        } else {
+            of
+        };
         let way = match inst.op {
             Op::AtomicLoad => Way::Load,
             Op::AtomicStore | Op::AtomicFlagClear => Way::Store,
@@ -127,26 +134,31 @@ impl Lower<'_> {
             _ => {}
         }
         let has_result = op != Op::AtomicStore;
-        let result = self.with_place(&pointer, ty, has_result.then_some(ty), |lower, at, class| {
-            if !matches!(class, StorageClass::Workgroup | StorageClass::StorageBuffer) {
-                return lower.error(
+        let result = self.with_place(
+            &pointer,
+            ty,
+            has_result.then_some(ty),
+            |lower, at, class| {
+                if !matches!(class, StorageClass::Workgroup | StorageClass::StorageBuffer) {
+                    return lower.error(
                     "an atomic operation on memory that is neither global nor local, which Vulkan \
                      has not",
                 );
-            }
-            let semantics = lower.semantics(inst.id_at(2), way, Some(class))?;
-            let mut args = vec![at, scope, lower.target.u32(semantics)];
-            if two {
-                let unequal = lower.semantics(inst.id_at(3), Way::Load, Some(class))?;
-                args.push(lower.target.u32(unequal));
-            }
-            args.extend(&values);
-            if has_result {
-                return Ok(Some(lower.emit(op, ty, &args)));
-            }
-            lower.push(Inst::of(op, &args));
-            Ok(None)
-        })?;
+                }
+                let semantics = lower.semantics(inst.id_at(2), way, Some(class))?;
+                let mut args = vec![at, scope, lower.target.u32(semantics)];
+                if two {
+                    let unequal = lower.semantics(inst.id_at(3), Way::Load, Some(class))?;
+                    args.push(lower.target.u32(unequal));
+                }
+                args.extend(&values);
+                if has_result {
+                    return Ok(Some(lower.emit(op, ty, &args)));
+                }
+                lower.push(Inst::of(op, &args));
+                Ok(None)
+            },
+        )?;
         let Some(result) = result else { return Ok(()) };
         let id = match inst.op {
             Op::AtomicFlagTestAndSet => {
@@ -166,7 +178,11 @@ impl Lower<'_> {
             return self.error("a copy of an unknown type");
         };
         let is_global = |lower: &Self, id: Id| {
-            let ty = lower.input.value_ty.get(&id).map(|&ty| lower.target.types.get(ty));
+            let ty = lower
+                .input
+                .value_ty
+                .get(&id)
+                .map(|&ty| lower.target.types.get(ty));
             matches!(ty, Some(Type::Pointer(class, _)) if *class != StorageClass::Workgroup)
         };
         let to_global = is_global(self, to);
@@ -192,7 +208,11 @@ impl Lower<'_> {
                 _ => lower.emit(Op::IMul, word, &[index, stride]),
             };
             let (mut to, mut from) = (to.clone(), from.clone());
-            let (at_to, at_from) = if to_global { (apart, index) } else { (index, apart) };
+            let (at_to, at_from) = if to_global {
+                (apart, index)
+            } else {
+                (index, apart)
+            };
             to.terms.push((size, at_to));
             from.terms.push((size, at_from));
             lower.copy(&to, &from, &Copy { element, count: 1 })

@@ -106,7 +106,11 @@ impl Target {
 
     pub fn bool(&mut self, value: bool) -> Id {
         let ty = self.types.bool();
-        let op = if value { Op::ConstantTrue } else { Op::ConstantFalse };
+        let op = if value {
+            Op::ConstantTrue
+        } else {
+            Op::ConstantFalse
+        };
         self.constant(op, ty, Vec::new())
     }
 
@@ -143,9 +147,9 @@ impl Target {
     pub fn known_bits(&self, id: Id) -> Option<u64> {
         let inst = self.globals.get(&id)?;
         match inst.op {
-            Op::Constant => Some(
-                u64::from(inst.literal_at(0)) | u64::from(inst.literal_at(1)) << 32,
-            ),
+            Op::Constant => {
+                Some(u64::from(inst.literal_at(0)) | u64::from(inst.literal_at(1)) << 32)
+            }
             Op::ConstantNull => Some(0),
             _ => None,
         }
@@ -214,7 +218,10 @@ fn half_bits(number: f64) -> u16 {
     match exponent {
         ..1 => sign,
         31.. => sign | 0x7c00,
-        _ => sign + ((exponent as u16) << 10) + ((bits >> 13 & 0x3ff) as u16)
-            + (bits >> 12 & 1) as u16,
+        _ => {
+            sign + ((exponent as u16) << 10)
+                + ((bits >> 13 & 0x3ff) as u16)
+                + (bits >> 12 & 1) as u16
+        }
     }
 }

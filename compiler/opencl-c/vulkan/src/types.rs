@@ -182,10 +182,33 @@ impl Types {
             Type::Vector(_, lanes) => *lanes <= 4,
             Type::Array(element, _) => self.is_plain(*element, pointers),
             Type::Struct { members, packed } => {
-                !packed && members.iter().all(|&member| self.is_plain(member, pointers))
+                !packed
+                    && members
+                        .iter()
+                        .all(|&member| self.is_plain(member, pointers))
             }
             Type::Pointer(..) => pointers,
             _ => false,
+        }
+    }
+
+    /// A type with two words in the place of each pointer, which nothing can access.
+    pub fn without_pointers(&mut self, ty: Ty) -> Ty {
+        match self.get(ty).clone() {
+            Type::Pointer(..) => {
+                let word = self.int(32);
+                self.vector(word, 2)
+            }
+            Type::Array(element, length) => {
+                let element = self.without_pointers(element);
+                self.add(Type::Array(element, length))
+            }
+            Type::Struct { members, packed } => {
+                let members = members.into_iter().map(|ty| self.without_pointers(ty));
+                let members = members.collect();
+                self.add(Type::Struct { members, packed })
+            }
+            _ => ty,
         }
     }
 

@@ -184,19 +184,23 @@ impl<'a> Writer<'a> {
         while let Some(ty) = work.pop() {
             match self.target.types.get(ty) {
                 Type::Int(8) => {
-                    self.needs([
-                        Capability::StorageBuffer8BitAccess,
-                        Capability::UniformAndStorageBuffer8BitAccess,
-                        Capability::StoragePushConstant8,
-                    ][which]);
+                    self.needs(
+                        [
+                            Capability::StorageBuffer8BitAccess,
+                            Capability::UniformAndStorageBuffer8BitAccess,
+                            Capability::StoragePushConstant8,
+                        ][which],
+                    );
                     self.extension("SPV_KHR_8bit_storage", 0x10500);
                 }
                 Type::Int(16) | Type::Float(16) => {
-                    self.needs([
-                        Capability::StorageBuffer16BitAccess,
-                        Capability::UniformAndStorageBuffer16BitAccess,
-                        Capability::StoragePushConstant16,
-                    ][which]);
+                    self.needs(
+                        [
+                            Capability::StorageBuffer16BitAccess,
+                            Capability::UniformAndStorageBuffer16BitAccess,
+                            Capability::StoragePushConstant16,
+                        ][which],
+                    );
                     self.extension("SPV_KHR_16bit_storage", 0x10300);
                 }
                 Type::Vector(ty, _) | Type::Array(ty, _) | Type::Runtime(ty) => work.push(*ty),
@@ -369,7 +373,8 @@ impl<'a> Writer<'a> {
                 }
                 for inst in &block.insts {
                     if entry.strict && inst.id != 0 && is_contracted(inst.op) {
-                        self.target.decorate(inst.id, Decoration::NoContraction, &[]);
+                        self.target
+                            .decorate(inst.id, Decoration::NoContraction, &[]);
                     }
                     self.inst(inst);
                 }
@@ -386,7 +391,11 @@ impl<'a> Writer<'a> {
             push(&mut entry_points, Op::EntryPoint, &operands);
             if let Some([x, y, z]) = entry.local_size {
                 let mode = ExecutionMode::LocalSize as u32;
-                push(&mut modes, Op::ExecutionMode, &[entry.function, mode, x, y, z]);
+                push(
+                    &mut modes,
+                    Op::ExecutionMode,
+                    &[entry.function, mode, x, y, z],
+                );
             }
         }
         self.image_needs();
@@ -469,5 +478,8 @@ fn words(inst: &Inst) -> impl Iterator<Item = u32> + '_ {
 }
 
 fn is_contracted(op: Op) -> bool {
-    matches!(op, Op::FAdd | Op::FSub | Op::FMul | Op::FNegate | Op::Dot | Op::VectorTimesScalar)
+    matches!(
+        op,
+        Op::FAdd | Op::FSub | Op::FMul | Op::FNegate | Op::Dot | Op::VectorTimesScalar
+    )
 }

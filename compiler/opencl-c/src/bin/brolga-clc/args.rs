@@ -53,6 +53,7 @@ SPIR-V for Vulkan, with NonSemantic.ClspvReflection:
   -work-dim=0         get_work_dim() is 3, and no specialization constant
   -distinct-kernel-descriptor-sets  a descriptor set for each kernel
   -int8=0             no integers of 8 bits
+  -arch=spir64        size_t has 64 bits, and not 32
 
   --help, --version
 
@@ -135,14 +136,27 @@ fn vulkan(word: &str, target: &mut Target) -> Option<Result<(), String>> {
         "constant-args-ubo" => chosen = switch(&mut target.constant_args_ubo),
         "work-dim" => chosen = switch(&mut target.work_dim),
         "distinct-kernel-descriptor-sets" => chosen = switch(&mut target.distinct_sets),
+        "arch" => match value {
+            Some("spir") => target.wide_sizes = false,
+            Some("spir64") => target.wide_sizes = true,
+            _ => chosen = Err("-arch is spir or spir64".to_owned()),
+        },
         "int8" => chosen = switch(&mut target.int8),
         "pod-ubo" => {
             chosen = switch(&mut on);
-            target.pods = if on { Pods::Uniform } else { Pods::StorageBuffer };
+            target.pods = if on {
+                Pods::Uniform
+            } else {
+                Pods::StorageBuffer
+            };
         }
         "pod-pushconstant" => {
             chosen = switch(&mut on);
-            target.pods = if on { Pods::PushConstant } else { Pods::StorageBuffer };
+            target.pods = if on {
+                Pods::PushConstant
+            } else {
+                Pods::StorageBuffer
+            };
         }
         "global-offset" => {
             chosen = switch(&mut on);
