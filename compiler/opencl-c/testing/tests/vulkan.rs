@@ -98,8 +98,14 @@ fn random_programs_compute_for_vulkan_what_they_do_as_c() {
             on_device += 1;
         }
     }
-    assert!(done * 5 >= PROGRAMS, "only {done} programs are made for Vulkan");
-    assert!(on_device * 2 >= done, "only {on_device} programs ran on the device");
+    assert!(
+        done * 5 >= PROGRAMS,
+        "only {done} programs are made for Vulkan"
+    );
+    assert!(
+        on_device * 2 >= done,
+        "only {on_device} programs ran on the device"
+    );
 }
 
 #[test]
@@ -129,10 +135,17 @@ fn local_memory_and_loops_run_on_an_implementation_of_vulkan() {
             if (lid == 0) atomic_add(count, calls);
         }";
     let module = compiled(source, Std::C12);
-    let words = module.words.as_deref().unwrap_or_else(|| panic!("{}", module.log));
+    let words = module
+        .words
+        .as_deref()
+        .unwrap_or_else(|| panic!("{}", module.log));
     validate(words, "vulkan1.3").unwrap();
     let device = Lavapipe::open().expect("an implementation of Vulkan");
-    let bytes = |all: &[f32]| all.iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<u8>>();
+    let bytes = |all: &[f32]| {
+        all.iter()
+            .flat_map(|x| x.to_ne_bytes())
+            .collect::<Vec<u8>>()
+    };
     let args = [
         Arg::Local(16),
         Arg::Buffer(bytes(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])),
@@ -145,4 +158,33 @@ fn local_memory_and_loops_run_on_an_implementation_of_vulkan() {
     let expected = [3.0, 2.0, 1.0, 0.0, 7.0, 6.0, 5.0, 4.0].map(|x| x + 14.0);
     assert_eq!(found[0], bytes(&expected));
     assert_eq!(found[1], 8i32.to_ne_bytes());
+}
+/// A member that is read by other types than it was written by.
+#[test]
+fn numbers_are_put_together_of_their_parts() {
+    let source = "
+        typedef union { short a[4]; ulong b; int d[2]; } U;
+        kernel void k(global U *u, global ulong *out) {
+            U v = { .d = { [1] = 0x60ad69c } };
+            u[0] = v;
+            u[1].b = 0x123456789abcdef0ul;
+            out[0] = u[0].b;
+            out[1] = u[1].d[1];
+        }";
+    let module = compiled(source, Std::C12);
+    let words = module
+        .words
+        .as_deref()
+        .unwrap_or_else(|| panic!("{}", module.log));
+    validate(words, "vulkan1.3").unwrap();
+    let device = Lavapipe::open().expect("an implementation of Vulkan");
+    let args = [Arg::Buffer(vec![0; 16]), Arg::Buffer(vec![0; 16])];
+    let kernel = (words, &*module.descriptor_map, "k");
+    let found = device.run(kernel, &args, (1, 1)).unwrap();
+    let bytes = |all: [u64; 2]| all.map(u64::to_ne_bytes).concat();
+    assert_eq!(
+        found[0],
+        bytes([0x60a_d69c_0000_0000, 0x1234_5678_9abc_def0])
+    );
+    assert_eq!(found[1], bytes([0x60a_d69c_0000_0000, 0x1234_5678]));
 }

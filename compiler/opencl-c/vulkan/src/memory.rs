@@ -795,9 +795,9 @@ impl Lower<'_> {
         let mut parts = Vec::new();
         for part in units.chunks(each) {
             let (mut part, mut width, mut element) = (part.to_vec(), bits, unit);
-            // Vectors have at most four lanes.
+            // By pairs, as casts that make four of one at once are not reliable everywhere.
             while part.len() > 1 {
-                let count = part.len().min(4);
+                let count = 2;
                 let vector = self.target.types.vector(element, count as u32);
                 width *= count as u32;
                 let wider = match width == self.target.types.bits(scalar) {
@@ -825,7 +825,7 @@ impl Lower<'_> {
             let (mut parts, mut element) = (vec![lane], scalar);
             let mut width = self.target.types.bits(scalar);
             while width > bits {
-                let count = (width / bits).min(4);
+                let count = 2;
                 width /= count;
                 let narrower = match width == bits {
                     true => unit,
