@@ -45,7 +45,11 @@ fn compiled(source: &str, std: Std) -> Compiled {
         no_warnings: true,
         ..Options::default()
     };
-    let target = Target::new(Version::V1_3);
+    let target = Target {
+        // As the programs are made for.
+        wide_sizes: true,
+        ..Target::new(Version::V1_3)
+    };
     compile_for_vulkan(&input, &options, &judge::device(), &target)
 }
 

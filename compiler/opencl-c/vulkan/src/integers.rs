@@ -140,7 +140,8 @@ impl Lower<'_> {
             Cl::select => {
                 let of = self.ty_of(sources[2])?;
                 let zero = self.target.splat(of, 0);
-                let vector = self.target.types.lanes(ty).1 > 1;
+                // The highest bit counts in vectors, and any bit in scalars.
+                let vector = self.in_lanes || self.target.types.lanes(ty).1 > 1;
                 let test = if vector { Op::SLessThan } else { Op::INotEqual };
                 let condition = self.when(test, of, &[z, zero]);
                 self.either(ty, condition, y, x)

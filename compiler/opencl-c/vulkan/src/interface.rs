@@ -317,7 +317,7 @@ impl Lower<'_> {
                     size: 0,
                 }),
                 Type::Int(_) | Type::Float(_) | Type::Vector(..) => {
-                    self.check_type(ty)?;
+                    self.check_type(self.target.types.lanes(ty).0)?;
                     pods.push(Pod {
                         ordinal: number,
                         param: id,
@@ -489,11 +489,15 @@ impl Lower<'_> {
         };
         for pod in &mut pods {
             let (size, mut align) = self.target.types.layout(pod.ty);
-            if !self.target.types.is_plain(pod.ty, false) {
+            let is_wide = self.target.types.lanes(pod.ty).1 > 4;
+            if !is_wide && !self.target.types.is_plain(pod.ty, false) {
                 return self.error(
-                    "an argument with a pointer, a packed structure or a vector of more than 4 \
-                     components in it",
+                    "an argument that is a structure with a pointer, a packed structure or a vector \
+                     of more than 4 components in it",
                 );
+            }
+            if how == Pods::Uniform && is_wide {
+                return self.error("-pod-ubo: a vector of more than 4 components");
             }
             if how == Pods::Uniform && self.target.types.is_aggregate(pod.ty) {
                 align = align.max(16);
@@ -510,7 +514,18 @@ impl Lower<'_> {
                 self.options.max_push_constants
             ));
         }
-        let members = pods.iter().map(|pod| (pod.ty, pod.offset)).collect();
+        let members = pods.iter().map(|pod| {
+            // Wider vectors are arrays.
+            let ty = match *self.target.types.get(pod.ty) {
+                Type::Vector(scalar, lanes) if lanes > 4 => {
+                    let array = Type::Array(scalar, lanes.into());
+                    self.target.types.add(array)
+                }
+                _ => pod.ty,
+            };
+            (ty, pod.offset)
+        });
+        let members = members.collect();
         let block = self.target.types.add(Type::Block(members));
         let class = match how {
             Pods::StorageBuffer => StorageClass::StorageBuffer,
@@ -578,6 +593,13 @@ impl Lower<'_> {
         member: u32,
         pod: &Pod,
     ) -> Result<()> {
+        let (scalar, lanes) = self.target.types.lanes(pod.ty);
+        if lanes > 4 {
+            let load = |lane| self.load_part(variable, class, &[member, lane], scalar);
+            let all = (0..lanes).map(load).collect();
+            self.values.insert(pod.param, Val::Lanes(all));
+            return Ok(());
+        }
         if !pod.by_address {
             let value = self.load_part(variable, class, &[member], pod.ty);
             self.values.insert(pod.param, Val::Id(value));

@@ -9,7 +9,7 @@
 //!       -> flatten.rs    for each kernel one function: calls in place, phis as variables
 //!       -> pointers.rs   which objects pointers point into, and what each is an array of
 //!       -> lower.rs      instructions one by one; memory.rs, arithmetic.rs, math.rs, integers.rs,
-//!                        places.rs, sync.rs, images.rs have their families
+//!                        places.rs, sync.rs, images.rs, wide.rs have their families
 //!          interface.rs  arguments to descriptors, and reflection.rs what is said of them
 //!       -> ssa.rs        what is not used is left out
 //!       -> structure.rs  structured control flow (graph.rs has dominators and loops)
@@ -39,6 +39,7 @@ mod structure;
 mod sync;
 mod target;
 mod types;
+mod wide;
 mod write;
 
 pub use interface::GlobalOffset;

@@ -45,6 +45,8 @@ pub(crate) struct Pointer {
 pub(crate) enum Val {
     Id(Id),
     Pointer(Pointer),
+    /// A vector of more than 4 components, by these.
+    Lanes(Vec<Id>),
     /// The number of an address.
     Address(Pointer),
     /// The difference of two addresses of one object, in 32 bits.
@@ -78,6 +80,11 @@ pub(crate) struct Lower<'a> {
     pub line: Option<Line>,
     pub required_size: Option<[u32; 3]>,
     pub scratch: FxHashSet<Id>,
+    /// Types of single components, which have ids of their own.
+    pub lane_types: FxHashMap<Id, Ty>,
+    pub next_lane: Id,
+    /// The instruction is one on a component of a vector.
+    pub in_lanes: bool,
     /// What the texels of images are.
     pub texels: FxHashMap<Id, Texels>,
 }
@@ -106,6 +113,9 @@ impl<'a> Lower<'a> {
             line: None,
             required_size: None,
             scratch: FxHashSet::default(),
+            lane_types: FxHashMap::default(),
+            next_lane: input.bound,
+            in_lanes: false,
             texels: FxHashMap::default(),
         }
     }
@@ -277,6 +287,9 @@ impl<'a> Lower<'a> {
                 "a pointer becomes an integer: Vulkan's pointers have no addresses (they can be \
                  compared, and subtracted from each other)",
             ),
+            Val::Lanes(_) => self.error(
+                "a vector of more than 4 components in an instruction that is not made for them",
+            ),
             Val::Pointer(_) => self.error("a pointer is used as a value"),
             Val::BuiltIn(_) => self.error("such a use of a work-item function's vector"),
             Val::Object(_) | Val::Sampled(..) => self.error("an image is used as a value"),
@@ -290,7 +303,7 @@ impl<'a> Lower<'a> {
     }
 
     pub fn ty_of(&self, id: Id) -> Result<Ty> {
-        match self.input.value_ty.get(&id) {
+        match self.lane_types.get(&id).or(self.input.value_ty.get(&id)) {
             Some(&ty) => Ok(ty),
             None => self.error("an operand without a type"),
         }
@@ -389,7 +402,10 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn inst(&mut self, inst: &Inst) -> Result<()> {
+    pub fn inst(&mut self, inst: &Inst) -> Result<()> {
+        if self.is_wide(inst) {
+            return self.wide(inst);
+        }
         match inst.op {
             Op::Load => self.load_inst(inst),
             Op::Store => self.store_inst(inst),

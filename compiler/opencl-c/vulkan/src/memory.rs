@@ -720,8 +720,9 @@ impl Lower<'_> {
             pointer
         };
         let Some(data) = access.data else {
-            let ty = self.result_ty(inst)?;
+            let Some(ty) = inst.ty else { return Ok(()) };
             let scalar = self.target.types.lanes(ty).0;
+            self.check_type(scalar)?;
             let mut lanes = Vec::new();
             for lane in 0..access.lanes {
                 let Val::Id(value) = self.load(&at(lane), access.scalar, false)? else {
@@ -732,14 +733,11 @@ impl Lower<'_> {
                     false => self.emit(Op::FConvert, scalar, &[value]),
                 });
             }
-            let id = self.construct(ty, &lanes);
-            self.set(inst, id);
+            self.set_lanes(inst, ty, lanes);
             return Ok(());
         };
         let ty = self.ty_of(data)?;
-        self.check_type(ty)?;
-        let data = self.id(data)?;
-        for (lane, value) in (0..).zip(self.lanes(data, ty)) {
+        for (lane, value) in (0..).zip(self.lanes_of(data)?) {
             let scalar = self.target.types.lanes(ty).0;
             let value = match scalar == access.scalar {
                 true => value,
@@ -788,7 +786,7 @@ impl Lower<'_> {
     }
 
     /// A value of the units that it is in.
-    fn assemble(&mut self, units: &[Id], unit: Ty, ty: Ty) -> Result<Id> {
+    pub fn assemble(&mut self, units: &[Id], unit: Ty, ty: Ty) -> Result<Id> {
         let (scalar, lanes) = self.target.types.lanes(ty);
         let each = units.len() / lanes as usize;
         let bits = self.target.types.bits(unit);
@@ -817,7 +815,7 @@ impl Lower<'_> {
     }
 
     /// The units of a value.
-    fn disassemble(&mut self, value: Id, ty: Ty, unit: Ty) -> Result<Vec<Id>> {
+    pub fn disassemble(&mut self, value: Id, ty: Ty, unit: Ty) -> Result<Vec<Id>> {
         let scalar = self.target.types.lanes(ty).0;
         let bits = self.target.types.bits(unit);
         let mut all = Vec::new();

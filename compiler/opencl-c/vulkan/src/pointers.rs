@@ -802,6 +802,12 @@ pub(crate) fn leaves(types: &Types, ty: Ty) -> Vec<(Ty, u64)> {
                 let members = members.iter().zip(offsets);
                 work.extend(members.rev().map(|(&member, offset)| (member, at + offset)));
             }
+            // Wider vectors are their components.
+            Type::Vector(scalar, lanes) if *lanes > 4 => {
+                let size = types.size(*scalar);
+                let lanes = (0..u64::from(*lanes)).rev();
+                work.extend(lanes.map(|lane| (*scalar, at + lane * size)));
+            }
             _ => all.push((ty, at)),
         }
     }
