@@ -198,7 +198,13 @@ impl Lower<'_> {
     }
 
     /// Says how a conversion to `half` rounds that is stored at once.
-    pub fn round_conversion(&mut self, value: Id, mode: u32) -> Result<()> {
+    pub fn round_conversion(&mut self, value: Id, mode: u32, host: bool) -> Result<()> {
+        if !host {
+            return self.error(
+                "a store of 'half' with a rounding mode to memory that is no buffer: Vulkan rounds \
+                 to the nearest there",
+            );
+        }
         if mode != RTZ {
             return self.error("Vulkan rounds 'half' to the nearest even number or towards zero");
         }

@@ -158,7 +158,7 @@ impl Lower<'_> {
     }
 
     /// A texel as what the program takes it for.
-    fn from_texel(&mut self, texel: Id, scalar: Ty, ty: Ty) -> Result<Id> {
+    fn texel_as(&mut self, texel: Id, scalar: Ty, ty: Ty) -> Result<Id> {
         let four = self.target.types.vector(scalar, 4);
         let (wanted, lanes) = self.target.types.lanes(ty);
         let (mut value, mut of) = (texel, four);
@@ -241,7 +241,7 @@ impl Lower<'_> {
         let mut args = vec![Arg::Id(pair), Arg::Id(coordinate), Arg::Lit(mask)];
         args.extend(details);
         let texel = self.emit_args(Op::ImageSampleExplicitLod, four, args);
-        let value = self.from_texel(texel, scalar, ty)?;
+        let value = self.texel_as(texel, scalar, ty)?;
         self.set(inst, value);
         Ok(())
     }
@@ -268,7 +268,7 @@ impl Lower<'_> {
             }
             _ => self.emit(Op::ImageRead, four, &[image, coordinate]),
         };
-        let value = self.from_texel(texel, scalar, ty)?;
+        let value = self.texel_as(texel, scalar, ty)?;
         self.set(inst, value);
         Ok(())
     }

@@ -47,10 +47,9 @@ impl Shared {
             .all(|kernel| kernel.required_size.is_some());
         let mut shared = Shared {
             needs_size: !all,
-            next_spec_id: if all { 0 } else { 3 },
+            next_spec_id: 3,
             ..Shared::default()
         };
-        shared.next_spec_id = 3;
         if !all {
             let size = shared.size(target);
             target.roots.push(size);
@@ -564,7 +563,7 @@ impl Lower<'_> {
 
     fn check_uniform(&self, ty: Ty) -> Result<()> {
         match self.target.types.get(ty) {
-            &Type::Array(element, _) if self.target.types.size(element) % 16 != 0 => self.error(
+            &Type::Array(element, _) if !self.target.types.size(element).is_multiple_of(16) => self.error(
                 "-pod-ubo: an array in a structure whose elements are not multiples of 16 bytes",
             ),
             &Type::Array(element, _) => self.check_uniform(element),

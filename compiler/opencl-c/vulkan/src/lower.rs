@@ -376,7 +376,7 @@ impl<'a> Lower<'a> {
     }
 
     /// An integer of 32 bits as one of a type.
-    pub fn from_u32(&mut self, value: Id, ty: Ty) -> Id {
+    pub fn extended_from_word(&mut self, value: Id, ty: Ty) -> Id {
         let word = self.u32_ty();
         if ty == word {
             return value;
@@ -537,7 +537,7 @@ impl<'a> Lower<'a> {
         let ty = self.result_ty(inst)?;
         if let Val::BuiltIn(which) = self.val(inst.id_at(0))? {
             let component = self.component(which, inst.literal_at(1))?;
-            let id = self.from_u32(component, ty);
+            let id = self.extended_from_word(component, ty);
             self.set(inst, id);
             return Ok(());
         }
@@ -558,7 +558,7 @@ impl<'a> Lower<'a> {
         let vector = self.construct(vector, &parts);
         let index = self.id(inst.id_at(1))?;
         let component = self.emit(Op::VectorExtractDynamic, word, &[vector, index]);
-        let id = self.from_u32(component, ty);
+        let id = self.extended_from_word(component, ty);
         self.set(inst, id);
         Ok(())
     }

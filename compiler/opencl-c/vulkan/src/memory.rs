@@ -745,7 +745,11 @@ impl Lower<'_> {
                     let value = self.emit(Op::FConvert, access.scalar, &[value]);
                     match access.rounding {
                         None | Some(0) => {}
-                        Some(mode) => self.round_conversion(value, mode)?,
+                        Some(mode) => {
+                            let class = self.pointers.get(pointer.class);
+                            let host = class.objects.iter().all(Object::is_host);
+                            self.round_conversion(value, mode, host)?;
+                        }
                     }
                     value
                 }

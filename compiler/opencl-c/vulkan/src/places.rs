@@ -15,7 +15,6 @@ impl Lower<'_> {
             self.values.insert(inst.id, Val::BuiltIn(which));
             return Ok(());
         }
-        let word = self.u32_ty();
         let value = match which {
             BuiltIn::WorkDim => self.shared.work_dim(self.target, self.options),
             BuiltIn::GlobalLinearId => self.global_linear_id()?,
@@ -33,8 +32,7 @@ impl Lower<'_> {
                 ));
             }
         };
-        debug_assert!(word == self.u32_ty());
-        let id = self.from_u32(value, ty);
+        let id = self.extended_from_word(value, ty);
         self.set(inst, id);
         Ok(())
     }

@@ -171,7 +171,7 @@ pub(crate) fn place<T: Clone>(
     if unit.scalar && types.is_numeric(access.ty) {
         let (scalar, lanes) = types.lanes(access.ty);
         let bytes = types.size(scalar) * u64::from(lanes);
-        if !rest.is_empty() || at != 0 || bytes % unit.size != 0 {
+        if !rest.is_empty() || at != 0 || !bytes.is_multiple_of(unit.size) {
             return None;
         }
         let count = (bytes / unit.size) as u32;
