@@ -5,17 +5,16 @@
 //! The size of the result is limited, as functions that call others twice grow exponentially.
 
 use rspirv::spirv::{Op, StorageClass};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Error;
+use super::graph::reverse_postorder;
 use super::input::{Function, Input};
 use super::ir::{Arg, Block, Id, Inst, Line};
 use super::types::{Ty, Type, Types};
 
 /// Most instructions of a kernel with all that it calls.
 const MOST_INSTRUCTIONS: usize = 1 << 20;
-/// Most calls in one another.
-const MOST_CALLS: usize = 200;
 
 /// A kernel without calls and phis. The first block is where it begins.
 pub(crate) struct Flat {
@@ -35,7 +34,7 @@ struct Flattener<'a> {
     types: &'a mut Types,
     flat: Flat,
     /// The functions that are being cloned.
-    calls: Vec<Id>,
+    calls: FxHashSet<Id>,
     count: usize,
 }
 
@@ -48,7 +47,7 @@ pub(crate) fn flatten(input: &mut Input, types: &mut Types, kernel: Id) -> Resul
         input,
         types,
         flat,
-        calls: Vec::new(),
+        calls: FxHashSet::default(),
         count: 0,
     };
     flattener.function(kernel, FxHashMap::default(), None, None)?;
@@ -59,28 +58,9 @@ pub(crate) fn flatten(input: &mut Input, types: &mut Types, kernel: Id) -> Resul
 
 /// Leaves the blocks that control reaches, in reverse postorder.
 pub(crate) fn remove_unreachable(blocks: &mut Vec<Block>) {
-    let index: FxHashMap<Id, usize> = (0..).zip(&*blocks).map(|(at, b)| (b.label, at)).collect();
-    let mut seen = vec![false; blocks.len()];
-    let mut order = Vec::new();
-    let mut work = vec![(0, blocks[0].successors())];
-    seen[0] = true;
-    while let Some((at, rest)) = work.last_mut() {
-        match rest.pop() {
-            Some(label) => {
-                let next = index[&label];
-                if !std::mem::replace(&mut seen[next], true) {
-                    let successors = blocks[next].successors();
-                    work.push((next, successors));
-                }
-            }
-            None => {
-                order.push(*at);
-                work.pop();
-            }
-        }
-    }
+    let order = reverse_postorder(blocks);
     let mut all: Vec<Option<Block>> = std::mem::take(blocks).into_iter().map(Some).collect();
-    blocks.extend(order.iter().rev().filter_map(|&at| all[at].take()));
+    blocks.extend(order.iter().filter_map(|&at| all[at].take()));
 }
 
 impl Flattener<'_> {
@@ -115,11 +95,10 @@ impl Flattener<'_> {
                 ));
             }
         };
-        if self.calls.contains(&name) || self.calls.len() >= MOST_CALLS {
+        if !self.calls.insert(name) {
             let message = "a function that calls itself cannot be expressed for Vulkan";
             return Err(Error::at(line, message));
         }
-        self.calls.push(name);
         self.count += blocks.iter().map(|block| block.insts.len()).sum::<usize>();
         if self.count > MOST_INSTRUCTIONS {
             let message = format!(
@@ -212,7 +191,7 @@ impl Flattener<'_> {
                 insts.insert(insts.len() - 1, store);
             }
         }
-        self.calls.pop();
+        self.calls.remove(&name);
         Ok(first)
     }
 
@@ -231,7 +210,9 @@ impl Flattener<'_> {
         let at = self.flat.blocks.len();
         self.flat.blocks.push(Block::new(0));
         let back = Return { to, place };
-        let begins = self.function(callee, ids, Some(back), call.line)?;
+        let begins = stacker::maybe_grow(64 << 10, 1 << 20, || {
+            self.function(callee, ids, Some(back), call.line)
+        })?;
         before.insts.push(Inst::of(Op::Branch, &[begins]));
         self.flat.blocks[at] = before;
         let mut after = Block::new(to);

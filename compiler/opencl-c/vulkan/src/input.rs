@@ -9,6 +9,9 @@ use super::Error;
 use super::ir::{Arg, Block, Id, Inst, Line};
 use super::types::{Ty, Type, Types};
 
+/// Most types in one another.
+const MOST_DEPTH: u32 = 255;
+
 #[derive(Clone, Debug)]
 pub(crate) enum Constant {
     Bool(bool),
@@ -53,8 +56,8 @@ pub(crate) struct Input {
     pub kernels: Vec<Kernel>,
     pub names: FxHashMap<Id, String>,
     pub strings: FxHashMap<Id, String>,
-    /// Texts with which the front end describes arguments.
-    pub texts: Vec<String>,
+    /// What the front end says of arguments: `kernel_arg_type.NAME` of a kernel's, in order.
+    pub texts: FxHashMap<String, Vec<String>>,
     /// Values that are conversions with saturation, and how those round.
     pub saturated: FxHashMap<Id, ()>,
     pub rounding: FxHashMap<Id, u32>,
@@ -140,7 +143,7 @@ pub(crate) fn read(words: &[u32], types: &mut Types) -> Result<Input, Error> {
         kernels: Vec::new(),
         names: FxHashMap::default(),
         strings: FxHashMap::default(),
-        texts: Vec::new(),
+        texts: FxHashMap::default(),
         saturated: FxHashMap::default(),
         rounding: FxHashMap::default(),
         bound,
@@ -149,8 +152,15 @@ pub(crate) fn read(words: &[u32], types: &mut Types) -> Result<Input, Error> {
     let mut built_in = FxHashMap::default();
     for inst in &module.debug_string_source {
         if let (Op::String, Some(id)) = (inst.class.opcode, inst.result_id) {
-            input.strings.insert(id, text(inst));
-            input.texts.push(text(inst));
+            let text = text(inst);
+            let mut parts = text.splitn(3, '.');
+            if let (Some(kind), Some(kernel), Some(all)) =
+                (parts.next(), parts.next(), parts.next())
+            {
+                let all = all.split(',').map(str::to_owned).collect();
+                input.texts.insert(format!("{kind}.{kernel}"), all);
+            }
+            input.strings.insert(id, text);
         }
     }
     for inst in &module.debug_names {
@@ -196,12 +206,17 @@ pub(crate) fn read(words: &[u32], types: &mut Types) -> Result<Input, Error> {
             });
         }
     }
+    let kernel_of: FxHashMap<Id, usize> = (0..)
+        .zip(&input.kernels)
+        .map(|(at, kernel)| (kernel.function, at))
+        .collect();
     for inst in &module.execution_modes {
         let of = inst.operands[0].id_ref_any();
-        let kernel = input.kernels.iter_mut().find(|k| Some(k.function) == of);
-        let (Some(kernel), dr::Operand::ExecutionMode(mode)) = (kernel, &inst.operands[1]) else {
+        let kernel = of.and_then(|id| kernel_of.get(&id));
+        let (Some(&kernel), dr::Operand::ExecutionMode(mode)) = (kernel, &inst.operands[1]) else {
             continue;
         };
+        let kernel = &mut input.kernels[kernel];
         match mode {
             ExecutionMode::LocalSize => {
                 let size = |at: usize| inst.operands[at].unwrap_literal_bit32();
@@ -278,6 +293,12 @@ impl Input {
             _ => return self.value(inst, id, &args, built_in, types),
         };
         let ty = types.add(ty);
+        // SPIR-V Specification, "Universal Limits"; walks over types are recursive.
+        if types.depth(ty) > MOST_DEPTH {
+            return Err(Error::plain(format!(
+                "types are nested deeper than the {MOST_DEPTH} levels that SPIR-V has"
+            )));
+        }
         self.ty_of.insert(id, ty);
         Ok(())
     }

@@ -6,11 +6,14 @@ use rspirv::spirv::{BuiltIn, Decoration, NonsemanticClspvreflectionOp as Reflect
 use super::input::{Function, Input, Kernel};
 use super::ir::{Arg, Id};
 use super::lower::{Lower, Pointer, Result, Tag, Val};
-use super::pointers::leaves;
+use super::pointers::leaf_types;
 use super::reflection::{Operand, Reflected, numbers};
 use super::target::Target;
 use super::types::{Ty, Type};
 use super::{Options, Pods};
+
+/// Most numbers of an argument passed by value.
+const MOST_PARTS: u64 = 4096;
 
 /// Where `get_global_offset` comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -216,10 +219,10 @@ struct Description {
 }
 
 fn entry_of(input: &Input, kind: &str, kernel: &str, ordinal: usize) -> String {
-    let head = format!("{kind}.{kernel}.");
-    let text = input.texts.iter().find_map(|text| text.strip_prefix(&head));
-    let mut parts = text.unwrap_or_default().split(',');
-    parts.nth(ordinal).unwrap_or_default().to_owned()
+    let all = input.texts.get(&format!("{kind}.{kernel}"));
+    all.and_then(|all| all.get(ordinal))
+        .cloned()
+        .unwrap_or_default()
 }
 
 impl Lower<'_> {
@@ -427,7 +430,7 @@ impl Lower<'_> {
 
     /// Refuses types of parts that are not in memory that the host sees.
     fn check_leaves(&self, ty: Ty) -> Result<()> {
-        for (leaf, _) in leaves(&self.target.types, ty) {
+        for leaf in leaf_types(&self.target.types, ty) {
             match self.target.types.get(leaf) {
                 Type::Pointer(..) => {
                     return self.error(
@@ -487,6 +490,9 @@ impl Lower<'_> {
             _ => 0u64,
         };
         for pod in &mut pods {
+            if self.target.types.parts(pod.ty) > MOST_PARTS {
+                return self.error("an argument that is a structure of so many parts");
+            }
             let (size, mut align) = self.target.types.layout(pod.ty);
             let is_wide = self.target.types.lanes(pod.ty).1 > 4;
             if !is_wide && !self.target.types.is_plain(pod.ty, false) {
@@ -568,8 +574,8 @@ impl Lower<'_> {
             ),
             &Type::Array(element, _) => self.check_uniform(element),
             Type::Struct { members, .. } => {
-                let offsets = self.target.types.offsets(members, false);
-                for (&member, offset) in members.iter().zip(offsets) {
+                let offsets = self.target.types.offsets(ty);
+                for (&member, offset) in members.iter().zip(&*offsets) {
                     if self.target.types.is_aggregate(member) && offset % 16 != 0 {
                         return self.error(
                             "-pod-ubo: a structure in a structure that does not begin at a \
@@ -605,7 +611,7 @@ impl Lower<'_> {
             return Ok(());
         }
         let of = self.class(pod.param)?;
-        let Some(tag) = self.pointers.tag(of, pod.param) else {
+        let Some(tag) = self.pointers.tag(pod.param) else {
             return Ok(());
         };
         let to = Pointer {
@@ -640,9 +646,10 @@ impl Lower<'_> {
         let mut work = vec![(Vec::new(), ty, 0)];
         while let Some((path, ty, at)) = work.pop() {
             let parts: Vec<(Ty, u64)> = match types.get(ty) {
-                Type::Struct { members, packed } => {
-                    let offsets = types.offsets(members, *packed);
-                    members.iter().copied().zip(offsets).collect()
+                Type::Struct { members, .. } => {
+                    let offsets = types.offsets(ty);
+                    let all = members.iter().zip(&*offsets);
+                    all.map(|(&member, &offset)| (member, offset)).collect()
                 }
                 Type::Array(element, length) => {
                     let size = types.size(*element);

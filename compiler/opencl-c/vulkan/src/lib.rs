@@ -202,6 +202,7 @@ pub fn lower(words: &[u32], options: &Options) -> Result<Module, Vec<Error>> {
     }
     shared.reflect(&mut target, &mut reflected);
     let words = write::Writer::new(&mut target, options.version).finish(&reflected);
+    let words = words.map_err(|error| vec![error])?;
     Ok(Module {
         words,
         descriptor_map: reflected.map,
@@ -232,7 +233,7 @@ fn kernel(
     lower.body(&flat)?;
     let (mut blocks, mut variables) = (lower.blocks, lower.variables);
     ssa::remove_unused(&mut blocks, &mut variables);
-    let mut blocks = structure::structure(target, blocks, &mut variables);
+    let mut blocks = structure::structure(target, blocks, &mut variables)?;
     ssa::repair(target, &mut blocks, &mut variables);
     let entry = Entry {
         name: kernel.name.clone(),

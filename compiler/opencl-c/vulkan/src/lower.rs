@@ -28,6 +28,10 @@ pub(crate) enum Tag {
     Null,
 }
 
+/// Most instructions of a kernel: SPIR-V Specification, "Universal Limits", allows four times as
+/// many ids.
+const MOST_INSTRUCTIONS: usize = 1 << 20;
+
 /// The tag that is kept of a null pointer.
 pub(crate) const NULL_TAG: u32 = u32::MAX;
 
@@ -75,9 +79,15 @@ pub(crate) struct Lower<'a> {
     pub variables: Vec<(Ty, Id)>,
     /// The variables that objects became.
     pub objects: FxHashMap<Id, Id>,
+    /// What indices of the current block were computed from.
+    pub sums: FxHashMap<(u32, Id, Id), Id>,
+    /// Types as they are in memory of classes.
+    pub stored: FxHashMap<(Ty, ClassId), Ty>,
     /// Integers of 64 bits, as they were made.
     wide: FxHashMap<Id, Inst>,
     pub line: Option<Line>,
+    /// Instructions that were written.
+    made: usize,
     pub required_size: Option<[u32; 3]>,
     pub scratch: FxHashSet<Id>,
     /// Types of single components, which have ids of their own.
@@ -109,8 +119,11 @@ impl<'a> Lower<'a> {
             current: Block::new(first),
             variables: Vec::new(),
             objects: FxHashMap::default(),
+            sums: FxHashMap::default(),
+            stored: FxHashMap::default(),
             wide: FxHashMap::default(),
             line: None,
+            made: 0,
             required_size: None,
             scratch: FxHashSet::default(),
             lane_types: FxHashMap::default(),
@@ -146,10 +159,12 @@ impl<'a> Lower<'a> {
 
     pub fn begin(&mut self, label: Id) {
         self.current = Block::new(label);
+        self.sums.clear();
     }
 
     /// Ends the current block.
     pub fn end(&mut self, inst: Inst) {
+        self.made += 1;
         self.current.insts.push(inst);
         let done = std::mem::replace(&mut self.current, Block::new(0));
         self.blocks.push(done);
@@ -166,6 +181,7 @@ impl<'a> Lower<'a> {
     // Instructions.
 
     pub fn push(&mut self, inst: Inst) {
+        self.made += 1;
         self.current.insts.push(inst);
     }
 
@@ -403,6 +419,11 @@ impl<'a> Lower<'a> {
     }
 
     pub fn inst(&mut self, inst: &Inst) -> Result<()> {
+        if self.made > MOST_INSTRUCTIONS {
+            return self.error(format!(
+                "the kernel has more than {MOST_INSTRUCTIONS} instructions for Vulkan"
+            ));
+        }
         if self.is_wide(inst) {
             return self.wide(inst);
         }

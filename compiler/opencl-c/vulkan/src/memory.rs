@@ -10,6 +10,9 @@ use super::pointers::{
 };
 use super::types::{Ty, Type};
 
+/// Most units that are copied one by one, and not in a loop.
+const MOST_UNITS: u64 = 16;
+
 impl Lower<'_> {
     fn unit(&self, class: ClassId) -> Result<Unit> {
         match self.pointers.get(class).unit {
@@ -44,7 +47,7 @@ impl Lower<'_> {
             None => {}
         }
         let class = self.class(id)?;
-        match self.pointers.tag(class, id) {
+        match self.pointers.tag(id) {
             Some(tag) => Ok(Pointer {
                 class,
                 tag: Tag::Known(tag),
@@ -88,11 +91,11 @@ impl Lower<'_> {
                 (_, Some(bits)) => self.target.u32((bits as u32).wrapping_mul(factor as u32)),
                 _ => {
                     let factor = self.target.u32(factor as u32);
-                    self.emit(Op::IMul, word, &[term, factor])
+                    self.once(Op::IMul, word, term, factor)
                 }
             };
             sum = Some(match sum {
-                Some(sum) => self.emit(Op::IAdd, word, &[sum, product]),
+                Some(sum) => self.once(Op::IAdd, word, sum, product),
                 None => product,
             });
         }
@@ -101,9 +104,20 @@ impl Lower<'_> {
             Some(sum) if add == 0 => sum,
             Some(sum) => {
                 let add = self.target.u32(add as u32);
-                self.emit(Op::IAdd, word, &[sum, add])
+                self.once(Op::IAdd, word, sum, add)
             }
         }
+    }
+
+    /// An instruction of an index, once in a block.
+    fn once(&mut self, op: Op, ty: Ty, left: Id, right: Id) -> Id {
+        let key = (op as u32, left, right);
+        if let Some(&known) = self.sums.get(&key) {
+            return known;
+        }
+        let id = self.emit(op, ty, &[left, right]);
+        self.sums.insert(key, id);
+        id
     }
 
     /// Units from the beginning, for a pointer that is kept.
@@ -189,7 +203,10 @@ impl Lower<'_> {
         if self.target.types.is_plain(ty, false) {
             return ty;
         }
-        match self.target.types.get(ty).clone() {
+        if let Some(&known) = self.stored.get(&(ty, class)) {
+            return known;
+        }
+        let stored = match self.target.types.get(ty).clone() {
             Type::Pointer(..) => self.kept_type(class),
             Type::Array(element, length) => {
                 let element = self.stored(element, class);
@@ -201,7 +218,9 @@ impl Lower<'_> {
                 self.target.types.add(Type::Struct { members, packed })
             }
             _ => ty,
-        }
+        };
+        self.stored.insert((ty, class), stored);
+        stored
     }
 
     /// The variable of an object.
@@ -262,7 +281,7 @@ impl Lower<'_> {
             Constant::Composite(parts) => {
                 let types = &self.target.types;
                 let offsets = match types.get(*ty) {
-                    Type::Struct { members, packed } => types.offsets(members, *packed),
+                    Type::Struct { .. } => types.offsets(*ty).to_vec(),
                     &Type::Array(element, _) | &Type::Vector(element, _) => {
                         let size = types.size(element);
                         (0..parts.len() as u64).map(|at| at * size).collect()
@@ -291,9 +310,9 @@ impl Lower<'_> {
                     .map(|at| (scalar, u64::from(at) * size))
                     .collect()
             }
-            Type::Struct { members, packed } => {
-                let offsets = self.target.types.offsets(&members, packed);
-                members.into_iter().zip(offsets).collect()
+            Type::Struct { members, .. } => {
+                let offsets = self.target.types.offsets(ty);
+                members.into_iter().zip(offsets.iter().copied()).collect()
             }
             Type::Bool => return Ok(self.target.bool(data[0] != 0)),
             _ => {
@@ -637,7 +656,7 @@ impl Lower<'_> {
     }
 
     pub fn copy_inst(&mut self, inst: &Inst) -> Result<()> {
-        let Some(copy) = Copy::of(self.input, &self.target.types, inst) else {
+        let Some(copy) = Copy::of(self.input, &mut self.target.types, inst) else {
             return self.error("a copy of memory of an unknown size");
         };
         let (to, from) = (self.pointer(inst.id_at(0))?, self.pointer(inst.id_at(1))?);
@@ -687,18 +706,59 @@ impl Lower<'_> {
     }
 
     fn copy_element(&mut self, to: &Pointer, from: &Pointer, element: Ty) -> Result<()> {
+        if let Some((unit, count)) = self.common_units(to, from, element)? {
+            if count > MOST_UNITS {
+                let count = self.target.u32(count as u32);
+                let (zero, one) = (self.target.u32(0), self.target.u32(1));
+                return self.repeat(zero, count, one, |lower, index| {
+                    let (mut to, mut from) = (to.clone(), from.clone());
+                    to.terms.push((unit.size, index));
+                    from.terms.push((unit.size, index));
+                    lower.copy_leaf(&to, &from, unit.ty)
+                });
+            }
+            for at in 0..count {
+                let (mut to, mut from) = (to.clone(), from.clone());
+                to.add += (at * unit.size) as i64;
+                from.add += (at * unit.size) as i64;
+                self.copy_leaf(&to, &from, unit.ty)?;
+            }
+            return Ok(());
+        }
         for (leaf, offset) in leaves(&self.target.types, element) {
             let (mut to, mut from) = (to.clone(), from.clone());
             to.add += offset as i64;
             from.add += offset as i64;
-            self.check_type(leaf)?;
-            match self.load(&from, leaf, false)? {
-                Val::Pointer(value) => self.store_pointer(&to, &value, leaf)?,
-                Val::Id(value) => self.store(&to, value, leaf, false)?,
-                _ => {}
-            }
+            self.copy_leaf(&to, &from, leaf)?;
         }
         Ok(())
+    }
+
+    /// The unit of both, and how many an element has, if both are arrays of the same numbers: they
+    /// need not be put together then.
+    fn common_units(
+        &self,
+        to: &Pointer,
+        from: &Pointer,
+        element: Ty,
+    ) -> Result<Option<(Unit, u64)>> {
+        let (unit, other) = (self.unit(to.class)?, self.unit(from.class)?);
+        let size = self.target.types.size(element);
+        let fits = unit.ty == other.ty
+            && unit.scalar
+            && other.scalar
+            && self.target.types.is_numeric(unit.ty)
+            && size.is_multiple_of(unit.size);
+        Ok(fits.then_some((unit, size / unit.size)))
+    }
+
+    fn copy_leaf(&mut self, to: &Pointer, from: &Pointer, leaf: Ty) -> Result<()> {
+        self.check_type(leaf)?;
+        match self.load(from, leaf, false)? {
+            Val::Pointer(value) => self.store_pointer(to, &value, leaf),
+            Val::Id(value) => self.store(to, value, leaf, false),
+            _ => Ok(()),
+        }
     }
 
     /// `vloadn` and what is like it.

@@ -26,6 +26,9 @@ use super::input::{Constant, Input};
 use super::ir::{Arg, Id, Inst};
 use super::types::{Ty, Type, Types};
 
+/// Most types that are tried for a class's unit, the largest first.
+const MOST_CANDIDATES: usize = 32;
+
 /// A stride that is some multiple of the unit.
 pub(crate) const UNITS: u64 = 0;
 
@@ -126,6 +129,8 @@ pub(crate) struct Pointers {
     pub classes: Vec<Class>,
     of_value: FxHashMap<Id, ClassId>,
     content: Vec<Option<ClassId>>,
+    /// Numbers of objects in their classes.
+    tags: FxHashMap<Id, u32>,
 }
 
 impl Pointers {
@@ -142,10 +147,8 @@ impl Pointers {
     }
 
     /// The number of an object in its class.
-    pub fn tag(&self, class: ClassId, object: Id) -> Option<u32> {
-        let objects = &self.get(class).objects;
-        let at = objects.iter().position(|one| one.id == object)?;
-        Some(at as u32)
+    pub fn tag(&self, object: Id) -> Option<u32> {
+        self.tags.get(&object).copied()
     }
 }
 
@@ -204,12 +207,14 @@ pub(crate) fn place<T: Clone>(
             return (is_int(ty) == is_int(access.ty)).then_some(Place::At(path, ty));
         }
         match types.get(ty) {
-            Type::Struct { members, packed } => {
-                let offsets = types.offsets(members, *packed);
-                let member = (0..members.len()).find(|&member| {
-                    let end = offsets[member] + types.size(members[member]);
-                    offsets[member] <= at && at < end
-                })?;
+            Type::Struct { members, .. } => {
+                let offsets = types.offsets(ty);
+                // The last one that does not begin behind it.
+                let behind = offsets.partition_point(|&offset| offset <= at);
+                let member = behind.checked_sub(1)?;
+                if at >= offsets[member] + types.size(members[member]) {
+                    return None;
+                }
                 path.push(Step::Member(member as u32));
                 at -= offsets[member];
                 ty = members[member];
@@ -264,14 +269,15 @@ impl<'a> Analysis<'a> {
             let size = analysis.types.size(ty);
             analysis.object(id, StorageClass::Function, ty, Some(size));
         }
+        let all = || flat.blocks.iter().flat_map(|block| &block.insts);
+        let used: FxHashSet<Id> = all().flat_map(Inst::ids).collect();
         for &id in &input.global_order {
             let global = &input.globals[&id];
-            if global.built_in.is_none() {
+            if global.built_in.is_none() && used.contains(&id) {
                 let size = analysis.types.size(global.pointee);
                 analysis.object(id, global.class, global.pointee, Some(size));
             }
         }
-        let all = || flat.blocks.iter().flat_map(|block| &block.insts);
         for inst in all() {
             analysis.unify_inst(inst);
         }
@@ -292,7 +298,12 @@ impl<'a> Analysis<'a> {
                 content.map(|content| analysis.find(content))
             })
             .collect();
+        let objects = analysis.classes.iter().flat_map(|class| {
+            let objects = (0..).zip(&class.objects);
+            objects.map(|(at, object)| (object.id, at))
+        });
         Ok(Pointers {
+            tags: objects.collect(),
             classes: analysis.classes,
             of_value,
             content,
@@ -484,6 +495,10 @@ impl<'a> Analysis<'a> {
                     self.kept(value);
                 }
                 if let Some(&ty) = self.input.value_ty.get(&value) {
+                    if self.types.parts(ty) > MOST_LEAVES {
+                        let message = "a structure or array of so many parts is stored as a value";
+                        return Err(Error::at(inst.line, message));
+                    }
                     self.access(inst.id_at(0), ty, false);
                     self.writes(inst.id_at(0));
                 }
@@ -633,7 +648,12 @@ impl<'a> Analysis<'a> {
             }
         }
         candidates.sort_by_key(|&ty| std::cmp::Reverse((self.types.size(ty), ty)));
-        let unit = candidates.into_iter().find_map(|ty| self.fits(&class, ty));
+        // All objects are whole numbers of units.
+        let sizes = class.objects.iter().filter_map(|object| object.size);
+        let whole = sizes.fold(0, gcd);
+        candidates.retain(|&ty| whole % self.types.size(ty) == 0);
+        let mut candidates = candidates.into_iter().take(MOST_CANDIDATES);
+        let unit = candidates.find_map(|ty| self.fits(&class, ty));
         let unit = unit.unwrap_or_else(|| self.divides(&class));
         self.classes[at] = class;
         self.classes[at].unit = Some(unit);
@@ -642,10 +662,6 @@ impl<'a> Analysis<'a> {
     /// The unit of a type, if it has a place for each access.
     fn fits(&self, class: &Class, ty: Ty) -> Option<Unit> {
         let size = self.types.size(ty);
-        let whole = |object: &Object| object.size.is_none_or(|bytes| bytes % size == 0);
-        if !class.objects.iter().all(whole) {
-            return None;
-        }
         let is_shared =
             |object: &Object| object.class != StorageClass::Function || object.size != Some(size);
         // An array whose elements are said at once is better one of elements.
@@ -797,9 +813,9 @@ pub(crate) fn leaves(types: &Types, ty: Ty) -> Vec<(Ty, u64)> {
                         .map(|index| (*element, at + index * size)),
                 );
             }
-            Type::Struct { members, packed } => {
-                let offsets = types.offsets(members, *packed);
-                let members = members.iter().zip(offsets);
+            Type::Struct { members, .. } => {
+                let offsets = types.offsets(ty);
+                let members = members.iter().zip(&*offsets);
                 work.extend(members.rev().map(|(&member, offset)| (member, at + offset)));
             }
             // Wider vectors are their components.
@@ -809,6 +825,26 @@ pub(crate) fn leaves(types: &Types, ty: Ty) -> Vec<(Ty, u64)> {
                 work.extend(lanes.map(|lane| (*scalar, at + lane * size)));
             }
             _ => all.push((ty, at)),
+        }
+    }
+    all
+}
+
+/// The types of the scalars, vectors and pointers of a type.
+pub(crate) fn leaf_types(types: &Types, ty: Ty) -> BTreeSet<Ty> {
+    let (mut all, mut seen) = (BTreeSet::new(), FxHashSet::default());
+    let mut work = vec![ty];
+    while let Some(ty) = work.pop() {
+        if !seen.insert(ty) {
+            continue;
+        }
+        match types.get(ty) {
+            Type::Array(element, _) => work.push(*element),
+            Type::Struct { members, .. } => work.extend(members),
+            Type::Vector(scalar, lanes) if *lanes > 4 => work.push(*scalar),
+            _ => {
+                all.insert(ty);
+            }
         }
     }
     all
@@ -844,12 +880,9 @@ pub(crate) fn chain(
             continue;
         }
         match types.get(ty) {
-            Type::Struct { members, packed } => {
+            Type::Struct { members, .. } => {
                 let member = input.number(index).ok_or_else(unknown)? as usize;
-                let offset = *types
-                    .offsets(members, *packed)
-                    .get(member)
-                    .ok_or_else(unknown)?;
+                let offset = *types.offsets(ty).get(member).ok_or_else(unknown)?;
                 ty = members[member];
                 added.push((offset, Offset::Bytes(offset as i64)));
             }
@@ -872,8 +905,11 @@ pub(crate) struct Copy {
 /// Most parts that are copied one by one.
 const MOST_PARTS: usize = 32;
 
+/// Most parts of a structure that are copied one by one.
+pub(crate) const MOST_LEAVES: u64 = 256;
+
 impl Copy {
-    pub fn of(input: &Input, types: &Types, inst: &Inst) -> Option<Copy> {
+    pub fn of(input: &Input, types: &mut Types, inst: &Inst) -> Option<Copy> {
         let to = pointee(input, types, inst.id_at(0))?;
         let from = pointee(input, types, inst.id_at(1))?;
         let size = match inst.op {
@@ -901,6 +937,22 @@ impl Copy {
             }
             copy.element = element;
             copy.count *= length;
+        }
+        let has_pointers = |ty| {
+            let leaves = leaf_types(types, ty);
+            let mut leaves = leaves.iter().map(|&leaf| types.get(leaf));
+            leaves.any(|leaf| {
+                !matches!(
+                    leaf,
+                    Type::Bool | Type::Int(_) | Type::Float(_) | Type::Vector(..)
+                )
+            })
+        };
+        if types.parts(copy.element) > MOST_LEAVES && !has_pointers(copy.element) {
+            let (size, align) = types.layout(copy.element);
+            let bytes = align.min(4);
+            copy.element = types.int(8 * bytes as u32);
+            copy.count = copy.count.saturating_mul(size / bytes);
         }
         Some(copy)
     }

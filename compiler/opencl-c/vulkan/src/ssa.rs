@@ -4,7 +4,7 @@
 use rspirv::spirv::{Op, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::graph::dominators;
+use super::graph::{Graph, reverse_postorder};
 use super::ir::{Block, Id, Inst};
 use super::target::Target;
 use super::types::Ty;
@@ -89,24 +89,7 @@ pub(crate) fn repair(target: &mut Target, blocks: &mut [Block], variables: &mut 
     for (new, &at) in order.iter().enumerate() {
         number[at] = new;
     }
-    let index: FxHashMap<Id, usize> = (0..).zip(&*blocks).map(|(at, b)| (b.label, at)).collect();
-    let mut predecessors = vec![Vec::new(); order.len()];
-    for (new, &at) in order.iter().enumerate() {
-        for label in successors(&blocks[at]) {
-            predecessors[number[index[&label]]].push(new);
-        }
-    }
-    let idom = dominators(&predecessors);
-    let mut depth = vec![0; idom.len()];
-    for at in 1..idom.len() {
-        depth[at] = depth[idom[at]] + 1;
-    }
-    let dominates = |above: usize, mut at: usize| {
-        while depth[at] > depth[above] {
-            at = idom[at];
-        }
-        at == above
-    };
+    let dominators = Graph::of(blocks, &order).dominators;
     let mut home: FxHashMap<Id, (usize, Ty)> = FxHashMap::default();
     for (at, block) in blocks.iter().enumerate() {
         for inst in &block.insts {
@@ -125,7 +108,7 @@ pub(crate) fn repair(target: &mut Target, blocks: &mut [Block], variables: &mut 
             if of == here || places.contains_key(&id) {
                 continue;
             }
-            if here != usize::MAX && (of == usize::MAX || !dominates(of, here)) {
+            if here != usize::MAX && (of == usize::MAX || !dominators.is_above(of, here)) {
                 let pointer = target.types.pointer(StorageClass::Function, ty);
                 let place = target.id();
                 variables.push((pointer, place));
@@ -168,33 +151,4 @@ fn insert(out: &mut Vec<Inst>, inst: Inst) {
         Some(Op::SelectionMerge | Op::LoopMerge) => out.insert(out.len() - 1, inst),
         _ => out.push(inst),
     }
-}
-
-fn successors(block: &Block) -> Vec<Id> {
-    block.successors()
-}
-
-fn reverse_postorder(blocks: &[Block]) -> Vec<usize> {
-    let index: FxHashMap<Id, usize> = (0..).zip(blocks).map(|(at, b)| (b.label, at)).collect();
-    let mut seen = vec![false; blocks.len()];
-    let mut order = Vec::new();
-    let mut work = vec![(0, successors(&blocks[0]))];
-    seen[0] = true;
-    while let Some((at, rest)) = work.last_mut() {
-        match rest.pop() {
-            Some(label) => {
-                let next = index[&label];
-                if !std::mem::replace(&mut seen[next], true) {
-                    let successors = successors(&blocks[next]);
-                    work.push((next, successors));
-                }
-            }
-            None => {
-                order.push(*at);
-                work.pop();
-            }
-        }
-    }
-    order.reverse();
-    order
 }

@@ -1,5 +1,7 @@
 //! Types, each once, and OpenCL's layout of them.
 
+use std::rc::Rc;
+
 use rspirv::spirv::StorageClass;
 use rustc_hash::FxHashMap;
 
@@ -40,10 +42,27 @@ pub(crate) enum Type {
     Foreign(&'static str),
 }
 
+/// What is known of a type once its parts are.
+#[derive(Clone, Debug, Default)]
+struct Facts {
+    size: u64,
+    align: u64,
+    /// Where members begin.
+    offsets: Rc<[u64]>,
+    /// Scalars, vectors and pointers in it.
+    parts: u64,
+    /// Types in one another.
+    depth: u32,
+    /// Whether it may be in memory, without pointers and with them.
+    plain: [bool; 2],
+}
+
 #[derive(Default)]
 pub(crate) struct Types {
-    all: Vec<Type>,
+    all: Vec<(Type, Facts)>,
     known: FxHashMap<Type, Ty>,
+    /// Types without pointers, by those with.
+    bare: FxHashMap<Ty, Ty>,
 }
 
 impl Types {
@@ -52,13 +71,86 @@ impl Types {
             return known;
         }
         let new = Ty(self.all.len() as u32);
-        self.all.push(ty.clone());
+        let facts = self.facts(&ty);
+        self.all.push((ty.clone(), facts));
         self.known.insert(ty, new);
         new
     }
 
     pub fn get(&self, ty: Ty) -> &Type {
-        &self.all[ty.0 as usize]
+        &self.all[ty.0 as usize].0
+    }
+
+    fn known(&self, ty: Ty) -> &Facts {
+        &self.all[ty.0 as usize].1
+    }
+
+    /// Of a type whose parts were added. Size and alignment in bytes: OpenCL C Specification,
+    /// "Alignment of Types".
+    fn facts(&self, ty: &Type) -> Facts {
+        let scalar = |size: u64| Facts {
+            size,
+            align: size,
+            parts: 1,
+            depth: 1,
+            plain: [true; 2],
+            ..Facts::default()
+        };
+        match ty {
+            Type::Bool => scalar(1),
+            Type::Int(bits) | Type::Float(bits) => scalar(u64::from(bits / 8)),
+            Type::Vector(element, lanes) => Facts {
+                plain: [*lanes <= 4; 2],
+                ..scalar(self.size(*element) * u64::from(lanes.next_power_of_two()))
+            },
+            Type::Array(element, length) => {
+                let of = self.known(*element).clone();
+                Facts {
+                    size: of.size.saturating_mul(*length),
+                    parts: of.parts.saturating_mul(*length),
+                    depth: of.depth + 1,
+                    offsets: Rc::default(),
+                    ..of
+                }
+            }
+            Type::Struct { members, packed } => self.facts_of_struct(members, *packed),
+            Type::Pointer(_, to) => Facts {
+                depth: self.known(*to).depth + 1,
+                plain: [false, true],
+                ..scalar(8)
+            },
+            _ => Facts {
+                align: 1,
+                parts: 1,
+                depth: 1,
+                ..Facts::default()
+            },
+        }
+    }
+
+    fn facts_of_struct(&self, members: &[Ty], packed: bool) -> Facts {
+        let mut facts = Facts {
+            align: 1,
+            plain: [!packed; 2],
+            ..Facts::default()
+        };
+        let mut offsets = Vec::with_capacity(members.len());
+        for &member in members {
+            let of = self.known(member);
+            if !packed {
+                facts.align = facts.align.max(of.align);
+                facts.size = next_multiple(facts.size, of.align);
+            }
+            offsets.push(facts.size);
+            facts.size = facts.size.saturating_add(of.size);
+            facts.parts = facts.parts.saturating_add(of.parts);
+            facts.depth = facts.depth.max(of.depth);
+            facts.plain = [0, 1].map(|at| facts.plain[at] && of.plain[at]);
+        }
+        facts.size = next_multiple(facts.size, facts.align);
+        facts.depth += 1;
+        facts.offsets = offsets.into();
+        facts
     }
 
     pub fn int(&mut self, bits: u32) -> Ty {
@@ -125,76 +217,46 @@ impl Types {
         }
     }
 
-    /// Size and alignment in bytes: OpenCL C Specification, "Alignment of Types".
+    /// Size and alignment in bytes.
     pub fn layout(&self, ty: Ty) -> (u64, u64) {
-        match self.get(ty) {
-            Type::Bool => (1, 1),
-            Type::Int(bits) | Type::Float(bits) => (u64::from(bits / 8), u64::from(bits / 8)),
-            Type::Vector(scalar, lanes) => {
-                let size = self.layout(*scalar).0 * u64::from(lanes.next_power_of_two());
-                (size, size)
-            }
-            Type::Array(element, length) => {
-                let (size, align) = self.layout(*element);
-                (size.saturating_mul(*length), align)
-            }
-            Type::Struct { members, packed } => {
-                let (mut end, mut align) = (0, 1);
-                for &member in members {
-                    let (size, natural) = self.layout(member);
-                    if !packed {
-                        align = align.max(natural);
-                        end = u64::next_multiple_of(end, natural);
-                    }
-                    end += size;
-                }
-                (end.next_multiple_of(align), align)
-            }
-            Type::Pointer(..) => (8, 8),
-            _ => (0, 1),
-        }
+        let known = self.known(ty);
+        (known.size, known.align)
     }
 
     pub fn size(&self, ty: Ty) -> u64 {
-        self.layout(ty).0
+        self.known(ty).size
+    }
+
+    /// How many scalars, vectors and pointers a type has.
+    pub fn parts(&self, ty: Ty) -> u64 {
+        self.known(ty).parts
+    }
+
+    /// How many types are in one another.
+    pub fn depth(&self, ty: Ty) -> u32 {
+        self.known(ty).depth
     }
 
     /// Where the members of a structure begin.
-    pub fn offsets(&self, members: &[Ty], packed: bool) -> Vec<u64> {
-        let mut end: u64 = 0;
-        let mut offsets = Vec::with_capacity(members.len());
-        for &member in members {
-            let (size, natural) = self.layout(member);
-            if !packed {
-                end = end.next_multiple_of(natural);
-            }
-            offsets.push(end);
-            end += size;
-        }
-        offsets
+    pub fn offsets(&self, ty: Ty) -> Rc<[u64]> {
+        Rc::clone(&self.known(ty).offsets)
     }
 
-    /// Whether a type has a packed structure or a pointer in it, or none of the parts that it has
-    /// may be in memory.
+    /// Whether a type may be in memory, with pointers or without: it has no packed structure in it,
+    /// and no vector of more than 4 components.
     pub fn is_plain(&self, ty: Ty, pointers: bool) -> bool {
-        match self.get(ty) {
-            Type::Bool | Type::Int(_) | Type::Float(_) => true,
-            Type::Vector(_, lanes) => *lanes <= 4,
-            Type::Array(element, _) => self.is_plain(*element, pointers),
-            Type::Struct { members, packed } => {
-                !packed
-                    && members
-                        .iter()
-                        .all(|&member| self.is_plain(member, pointers))
-            }
-            Type::Pointer(..) => pointers,
-            _ => false,
-        }
+        self.known(ty).plain[usize::from(pointers)]
     }
 
     /// A type with two words in the place of each pointer, which nothing can access.
     pub fn without_pointers(&mut self, ty: Ty) -> Ty {
-        match self.get(ty).clone() {
+        if self.is_plain(ty, false) {
+            return ty;
+        }
+        if let Some(&bare) = self.bare.get(&ty) {
+            return bare;
+        }
+        let bare = match self.get(ty).clone() {
             Type::Pointer(..) => {
                 let word = self.int(32);
                 self.vector(word, 2)
@@ -209,7 +271,9 @@ impl Types {
                 self.add(Type::Struct { members, packed })
             }
             _ => ty,
-        }
+        };
+        self.bare.insert(ty, bare);
+        bare
     }
 
     /// The name of a type, for messages.
@@ -233,4 +297,8 @@ impl Types {
             _ => "a structure".into(),
         }
     }
+}
+
+fn next_multiple(number: u64, of: u64) -> u64 {
+    number.checked_next_multiple_of(of).unwrap_or(u64::MAX)
 }

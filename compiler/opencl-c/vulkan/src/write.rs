@@ -8,22 +8,24 @@ use rspirv::spirv::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Version;
 use super::ir::{Arg, Id, Inst, literal};
 use super::reflection::Reflected;
 use super::target::Target;
 use super::types::{Ty, Type};
+use super::{Error, Version};
 
 const MAGIC: u32 = 0x0723_0203;
+/// SPIR-V Specification, "Universal Limits".
+const MOST_IDS: u32 = 4_194_303;
 
 pub(crate) struct Writer<'a> {
     target: &'a mut Target,
     version: Version,
     capabilities: BTreeSet<u32>,
     extensions: BTreeSet<&'static str>,
-    decorations: Vec<u32>,
-    globals: Vec<u32>,
-    functions: Vec<u32>,
+    decorations: Section,
+    globals: Section,
+    functions: Section,
     /// Whether with offsets and strides.
     types: FxHashMap<(Ty, bool), Id>,
     done: FxHashSet<Id>,
@@ -32,9 +34,28 @@ pub(crate) struct Writer<'a> {
     decorated: FxHashSet<Id>,
 }
 
-fn push(to: &mut Vec<u32>, op: Op, operands: &[u32]) {
-    to.push((operands.len() as u32 + 1) << 16 | op as u32);
-    to.extend_from_slice(operands);
+/// Instructions, one after the other.
+#[derive(Default)]
+struct Section {
+    words: Vec<u32>,
+    /// An instruction that has more words than SPIR-V can say, and is left out.
+    too_long: Option<Op>,
+}
+
+impl Section {
+    fn append(&mut self, other: &mut Section) {
+        self.words.append(&mut other.words);
+        self.too_long = self.too_long.or(other.too_long);
+    }
+}
+
+fn push(to: &mut Section, op: Op, operands: &[u32]) {
+    let Ok(length) = u16::try_from(operands.len() + 1) else {
+        to.too_long = Some(op);
+        return;
+    };
+    to.words.push(u32::from(length) << 16 | op as u32);
+    to.words.extend_from_slice(operands);
 }
 
 /// Types in memory that the host sees.
@@ -52,9 +73,9 @@ impl<'a> Writer<'a> {
             version,
             capabilities: BTreeSet::from([Capability::Shader as u32]),
             extensions: BTreeSet::new(),
-            decorations: Vec::new(),
-            globals: Vec::new(),
-            functions: Vec::new(),
+            decorations: Section::default(),
+            globals: Section::default(),
+            functions: Section::default(),
             types: FxHashMap::default(),
             done: FxHashSet::default(),
             used: BTreeSet::new(),
@@ -155,9 +176,9 @@ impl<'a> Writer<'a> {
         }
         let offsets: Option<Vec<u32>> = match &kind {
             Type::Block(members) => Some(members.iter().map(|&(_, offset)| offset).collect()),
-            Type::Struct { members, packed } if explicit => {
-                let offsets = self.target.types.offsets(members, *packed);
-                Some(offsets.into_iter().map(|offset| offset as u32).collect())
+            Type::Struct { .. } if explicit => {
+                let offsets = self.target.types.offsets(ty);
+                Some(offsets.iter().map(|&offset| offset as u32).collect())
             }
             _ => None,
         };
@@ -343,8 +364,11 @@ impl<'a> Writer<'a> {
     }
 
     /// The words of the module.
-    pub fn finish(mut self, reflected: &Reflected) -> Vec<u32> {
-        let (mut entry_points, mut modes) = (Vec::new(), Vec::new());
+    ///
+    /// # Errors
+    /// What SPIR-V has no room for.
+    pub fn finish(mut self, reflected: &Reflected) -> Result<Vec<u32>, Error> {
+        let (mut entry_points, mut modes) = (Section::default(), Section::default());
         let roots = self.target.roots.clone();
         for id in roots {
             self.global(id);
@@ -355,7 +379,7 @@ impl<'a> Writer<'a> {
             self.used.clear();
             let function = self.target.types.add(Type::Function(void));
             let (void, function) = (self.ty(void, false), self.ty(function, false));
-            let mut variables = Vec::new();
+            let mut variables = Section::default();
             for &(pointer, id) in &entry.variables {
                 let ty = self.ty(pointer, false);
                 let class = StorageClass::Function as u32;
@@ -411,8 +435,8 @@ impl<'a> Writer<'a> {
         }) {
             self.needs(Capability::GroupNonUniform);
         }
-        let mut strings = Vec::new();
-        let mut reflection = Vec::new();
+        let mut strings = Section::default();
+        let mut reflection = Section::default();
         let set = self.target.id();
         let void = self.ty(void, false);
         let mut known = FxHashMap::default();
@@ -439,7 +463,15 @@ impl<'a> Writer<'a> {
             push(&mut reflection, Op::ExtInst, &operands);
         }
         self.extension("SPV_KHR_non_semantic_info", 0x10600);
-        let mut out = vec![MAGIC, self.version.spirv(), 0, self.target.bound(), 0];
+        let bound = self.target.bound();
+        if bound > MOST_IDS {
+            let message = format!("the module has more than the {MOST_IDS} ids that SPIR-V allows");
+            return Err(Error::plain(message));
+        }
+        let mut out = Section {
+            words: vec![MAGIC, self.version.spirv(), 0, bound, 0],
+            too_long: None,
+        };
         for &capability in &self.capabilities {
             push(&mut out, Op::Capability, &[capability]);
         }
@@ -454,20 +486,28 @@ impl<'a> Writer<'a> {
         push(&mut out, Op::ExtInstImport, &all);
         let model = [AddressingModel::Logical as u32, MemoryModel::GLSL450 as u32];
         push(&mut out, Op::MemoryModel, &model);
-        out.extend(entry_points);
-        out.extend(modes);
-        out.extend(strings);
+        out.append(&mut entry_points);
+        out.append(&mut modes);
+        out.append(&mut strings);
         for (id, name) in &self.target.names {
             if self.done.contains(id) {
                 let all = [&[*id][..], &literal(name)].concat();
                 push(&mut out, Op::Name, &all);
             }
         }
-        out.extend(self.decorations);
-        out.extend(self.globals);
-        out.extend(self.functions);
-        out.extend(reflection);
-        out
+        out.append(&mut self.decorations);
+        out.append(&mut self.globals);
+        out.append(&mut self.functions);
+        out.append(&mut reflection);
+        match out.too_long {
+            None => Ok(out.words),
+            Some(Op::ConstantComposite) => Err(Error::plain(
+                "a constant has more elements than the 65532 that SPIR-V allows",
+            )),
+            Some(op) => Err(Error::plain(format!(
+                "an instruction Op{op:?} has more than the 65535 words that SPIR-V allows"
+            ))),
+        }
     }
 }
 

@@ -114,10 +114,11 @@ impl Arguments {
 
 /// Options of the lowering to Vulkan. `None` for one that is not known.
 fn vulkan(word: &str, target: &mut Target) -> Option<Result<(), String>> {
-    let word = word.strip_prefix('-').unwrap_or(word);
-    let (name, value) = match word.split_once('=') {
+    // With one hyphen or two, as LLVM's options are.
+    let option = word.strip_prefix("--").or(word.strip_prefix('-'))?;
+    let (name, value) = match option.split_once('=') {
         Some((name, value)) => (name, Some(value)),
-        None => (word, None),
+        None => (option, None),
     };
     let switch = |place: &mut bool| match value {
         None | Some("1" | "true") => {
@@ -131,7 +132,7 @@ fn vulkan(word: &str, target: &mut Target) -> Option<Result<(), String>> {
         Some(value) => Err(format!("-{name}: {value:?} is neither 0 nor 1")),
     };
     let (mut on, mut chosen) = (false, Ok(()));
-    match name.strip_prefix('-').unwrap_or(name) {
+    match name {
         "cluster-pod-kernel-args" => chosen = switch(&mut target.cluster_pods),
         "constant-args-ubo" => chosen = switch(&mut target.constant_args_ubo),
         "work-dim" => chosen = switch(&mut target.work_dim),
@@ -378,6 +379,34 @@ mod tests {
         assert_eq!(options.std, Std::C30);
         assert!(options.whole_program);
         assert!(!run("-c k.cl").options.whole_program);
+    }
+
+    #[test]
+    fn options_of_vulkan_begin_with_a_hyphen() {
+        for name in ["arch", "int8", "pod-ubo", "work-dim"] {
+            let arguments = run(name);
+            assert_eq!(arguments.input, name);
+            assert!(arguments.target.is_none());
+        }
+        for line in [
+            "--target=vulkan1.1 -pod-ubo k.cl",
+            "--pod-ubo k.cl --target=vulkan1.1",
+        ] {
+            let target = run(line).target.unwrap();
+            assert_eq!(
+                (target.version, target.pods),
+                (Version::V1_1, Pods::Uniform)
+            );
+        }
+        for line in [
+            "---pod-ubo k.cl",
+            "pod-ubo k.cl",
+            "-arch k.cl",
+            "-int8=2 k.cl",
+        ] {
+            let error = parse(line.split(' ').map(str::to_owned).collect());
+            assert!(error.is_err(), "{line}");
+        }
     }
 
     #[test]
