@@ -138,6 +138,10 @@ fn option(test: &mut Test, word: &str) {
         test.target.global_offset = GlobalOffset::PushConstant;
     } else if word == "-distinct-kernel-descriptor-sets" {
         test.target.distinct_sets = true;
+    } else if let Some(list) = word.strip_prefix("-no-8bit-storage=") {
+        assert!(test.target.no_8bit.add(list), "{list}");
+    } else if let Some(list) = word.strip_prefix("-no-16bit-storage=") {
+        assert!(test.target.no_16bit.add(list), "{list}");
     } else if word == "-int8=0" {
         test.target.int8 = false;
     } else if word == "-c" {

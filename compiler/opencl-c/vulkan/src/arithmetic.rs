@@ -1,8 +1,9 @@
 //! Arithmetic that Vulkan does not have as OpenCL has it: conversions that round or saturate,
 //! remainders, classes of numbers, operations on bits of other widths than 32.
 
-use rspirv::spirv::{Decoration, GlslStd450Op as Gl, Op};
+use rspirv::spirv::{BuiltIn, Decoration, GlslStd450Op as Gl, Op};
 
+use super::dot::is_dot;
 use super::ir::{Arg, Id, Inst};
 use super::lower::{Lower, Result};
 use super::types::Ty;
@@ -107,6 +108,7 @@ impl Lower<'_> {
                 }
                 self.emit(inst.op, ty, &ids)
             }
+            op if is_dot(op) => self.dot(inst)?,
             op if is_group(op) => self.group(inst)?,
             _ => return Ok(None),
         }))
@@ -312,6 +314,28 @@ impl Lower<'_> {
         self.narrowed(reversed, ty)
     }
 
+    /// `sub_group_rotate`: a shuffle, of parts of as many work-items as they are said to have.
+    fn rotate_lanes(&mut self, inst: &Inst) -> Result<Id> {
+        let (ty, word) = (self.result_ty(inst)?, self.u32_ty());
+        let ids = self.ids(inst)?;
+        let by = self.ty_of(inst.id_at(2))?;
+        let by = self.low(ids[2], by);
+        let lane = self.input_scalar(BuiltIn::SubgroupLocalInvocationId);
+        let size = match ids.get(3) {
+            Some(&size) => size,
+            None => self.input_scalar(BuiltIn::SubgroupSize),
+        };
+        // Sizes are powers of two.
+        let one = self.target.u32(1);
+        let mask = self.emit(Op::ISub, word, &[size, one]);
+        let sum = self.emit(Op::IAdd, word, &[lane, by]);
+        let inside = self.emit(Op::BitwiseAnd, word, &[sum, mask]);
+        let outside = self.emit(Op::Not, word, &[mask]);
+        let first = self.emit(Op::BitwiseAnd, word, &[lane, outside]);
+        let from = self.emit(Op::BitwiseOr, word, &[first, inside]);
+        Ok(self.emit(Op::GroupNonUniformShuffle, ty, &[ids[0], ids[1], from]))
+    }
+
     /// Operations of a sub-group.
     fn group(&mut self, inst: &Inst) -> Result<Id> {
         use rspirv::spirv::Scope;
@@ -320,6 +344,9 @@ impl Lower<'_> {
                 .error("a function of a whole work-group, which Vulkan has only for sub-groups");
         }
         self.needs_sub_groups()?;
+        if inst.op == Op::GroupNonUniformRotateKHR {
+            return self.rotate_lanes(inst);
+        }
         let op = match inst.op {
             Op::GroupAll => Op::GroupNonUniformAll,
             Op::GroupAny => Op::GroupNonUniformAny,
@@ -371,7 +398,8 @@ impl Lower<'_> {
 
 fn is_group(op: Op) -> bool {
     let number = op as u32;
-    (Op::GroupAll as u32..=Op::GroupSMax as u32).contains(&number)
+    op == Op::GroupNonUniformRotateKHR
+        || (Op::GroupAll as u32..=Op::GroupSMax as u32).contains(&number)
         || (Op::GroupNonUniformElect as u32..=Op::GroupNonUniformLogicalXor as u32)
             .contains(&number)
 }

@@ -4,7 +4,9 @@
 //! image is of what the kernel reads from it or writes to it. Images and samplers are loaded where
 //! they are used, as they cannot pass through variables.
 
-use rspirv::spirv::{Dim, NonsemanticClspvreflectionOp as Reflect, Op};
+use std::collections::BTreeSet;
+
+use rspirv::spirv::{Dim, NonsemanticClspvreflectionOp as Reflect, Op, StorageClass};
 use rustc_hash::FxHashMap;
 
 use super::flatten::Flat;
@@ -17,6 +19,10 @@ const LOD: u32 = 0x2;
 const GRAD: u32 = 0x4;
 const SIGN_EXTEND: u32 = 0x1000;
 const ZERO_EXTEND: u32 = 0x2000;
+
+/// `CL_R` and `CL_SNORM_INT8`.
+const FIRST_CHANNEL_ORDER: u32 = 0x10b0;
+const FIRST_CHANNEL_TYPE: u32 = 0x10d0;
 
 /// What an image's texels are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +70,14 @@ pub(crate) fn texels(input: &Input, types: &Types, flat: &Flat) -> FxHashMap<Id,
     found
 }
 
+/// What kernels ask of images: the parameter, and the instruction's number.
+pub(crate) fn queries(flat: &Flat) -> BTreeSet<(Id, u32)> {
+    let all = flat.blocks.iter().flat_map(|block| &block.insts);
+    all.filter(|inst| matches!(inst.op, Op::ImageQueryFormat | Op::ImageQueryOrder))
+        .map(|inst| (inst.id_at(0), inst.op as u32))
+        .collect()
+}
+
 impl Lower<'_> {
     /// The descriptor of an image.
     pub fn image_argument(
@@ -77,9 +91,6 @@ impl Lower<'_> {
         else {
             return self.error("an image of an unknown type");
         };
-        if dim == Dim::DimBuffer as u32 {
-            return self.error("image1d_buffer_t cannot be expressed for Vulkan");
-        }
         if multisampled != 0 {
             return self.error("an image with several samples is not made for Vulkan");
         }
@@ -94,9 +105,19 @@ impl Lower<'_> {
                 );
             }
         };
-        let (sampled, op, kind) = match access {
-            0 => (1, Reflect::ArgumentSampledImage, "ro_image"),
-            _ => (2, Reflect::ArgumentStorageImage, "wo_image"),
+        let (sampled, op, kind) = match (access, dim == Dim::DimBuffer as u32) {
+            (0, false) => (1, Reflect::ArgumentSampledImage, "ro_image"),
+            (_, false) => (2, Reflect::ArgumentStorageImage, "wo_image"),
+            (0, true) => (
+                1,
+                Reflect::ArgumentUniformTexelBuffer,
+                "uniform_texel_buffer",
+            ),
+            (_, true) => (
+                2,
+                Reflect::ArgumentStorageTexelBuffer,
+                "storage_texel_buffer",
+            ),
         };
         let image = Type::Image(scalar, [dim, 0, arrayed, 0, sampled, 0]);
         let image = self.target.types.add(image);
@@ -194,7 +215,7 @@ impl Lower<'_> {
                 let word = self.u32_ty();
                 let size = self.target.types.like(ty, word);
                 let value = match self.target.types.get(of) {
-                    Type::Image(_, [_, _, _, _, 1, _]) => {
+                    Type::Image(_, [dim, _, _, _, 1, _]) if *dim != Dim::DimBuffer as u32 => {
                         let zero = self.target.u32(0);
                         self.emit(Op::ImageQuerySizeLod, size, &[image, zero])
                     }
@@ -207,12 +228,32 @@ impl Lower<'_> {
                 self.set(inst, value);
                 Ok(())
             }
-            Op::ImageQueryFormat | Op::ImageQueryOrder => self.error(
-                "get_image_channel_data_type() and get_image_channel_order() cannot be expressed \
-                 for Vulkan",
-            ),
+            Op::ImageQueryFormat | Op::ImageQueryOrder => self.image_query(inst),
             _ => self.error(format!("Op{:?} is not made for Vulkan", inst.op)),
         }
+    }
+
+    /// What the host pushes is OpenCL's number, and the source's is counted from the first one.
+    fn image_query(&mut self, inst: &Inst) -> Result<()> {
+        let (ty, word) = (self.result_ty(inst)?, self.u32_ty());
+        let known = self
+            .image_query_members
+            .get(&(inst.id_at(0), inst.op as u32));
+        let Some(&member) = known else {
+            return self.error(
+                "an image that is chosen while the kernel runs cannot be expressed for Vulkan",
+            );
+        };
+        let block = self.push_constants();
+        let number = self.load_part(block, StorageClass::PushConstant, &[member], word);
+        let first = self.target.u32(match inst.op {
+            Op::ImageQueryOrder => FIRST_CHANNEL_ORDER,
+            _ => FIRST_CHANNEL_TYPE,
+        });
+        let value = self.emit(Op::ISub, word, &[number, first]);
+        let value = self.extended_from_word(value, ty);
+        self.set(inst, value);
+        Ok(())
     }
 
     fn sample(&mut self, inst: &Inst) -> Result<()> {
@@ -256,6 +297,9 @@ impl Lower<'_> {
         let scalar = self.texel(image_ty)?;
         let four = self.target.types.vector(scalar, 4);
         let texel = match self.target.types.get(image_ty) {
+            Type::Image(_, [dim, _, _, _, 1, _]) if *dim == Dim::DimBuffer as u32 => {
+                self.emit(Op::ImageFetch, four, &[image, coordinate])
+            }
             Type::Image(_, [_, _, _, _, 1, _]) => {
                 let zero = self.target.u32(0);
                 let args = vec![

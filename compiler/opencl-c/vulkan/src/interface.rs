@@ -1,7 +1,9 @@
 //! What a kernel gets from the host: arguments to descriptors, push constants and specialization
 //! constants, and what the reflection says of them.
 
-use rspirv::spirv::{BuiltIn, Decoration, NonsemanticClspvreflectionOp as Reflect, StorageClass};
+use rspirv::spirv::{
+    BuiltIn, Decoration, NonsemanticClspvreflectionOp as Reflect, Op, StorageClass,
+};
 
 use super::input::{Function, Input, Kernel};
 use super::ir::{Arg, Id};
@@ -120,9 +122,8 @@ impl Shared {
         if let Some(id) = self.push_constants {
             return id;
         }
-        let word = target.types.int(32);
-        let vector = target.types.vector(word, 3);
-        let block = target.types.add(Type::Block(vec![(vector, 0)]));
+        let offset = global_offset(target);
+        let block = target.types.add(Type::Block(vec![offset]));
         let id = target.variable(StorageClass::PushConstant, block, None);
         self.special
             .push((Reflect::PushConstantGlobalOffset, vec![0, 12]));
@@ -176,6 +177,12 @@ impl Shared {
             }
         }
     }
+}
+
+/// The member of push constants that the global offset is.
+fn global_offset(target: &mut Target) -> (Ty, u32) {
+    let word = target.types.int(32);
+    (target.types.vector(word, 3), 0)
 }
 
 /// OpenCL C's names of a sampler's bits.
@@ -381,11 +388,96 @@ impl Lower<'_> {
             let id = self.target.id();
             reflected.add(id, op, all);
         }
+        self.pushed_queries(source, record, reflected)?;
         if let Some(size) = kernel.required_size {
             let id = self.target.id();
             let mut all = vec![Operand::Id(record)];
             all.extend(numbers(&size));
             reflected.add(id, Reflect::PropertyRequiredWorkgroupSize, all);
+        }
+        Ok(())
+    }
+
+    /// What is asked of images is pushed, behind the global offset.
+    fn pushed_queries(
+        &mut self,
+        source: &Function,
+        record: Id,
+        reflected: &mut Reflected,
+    ) -> Result<()> {
+        let mut members = Vec::new();
+        if self.options.global_offset == GlobalOffset::PushConstant {
+            members.push(global_offset(self.target));
+        }
+        let mut end = 12 * members.len() as u32;
+        let word = self.u32_ty();
+        for (ordinal, &(param, _)) in (0..).zip(&source.params) {
+            for (op, what) in [
+                (
+                    Op::ImageQueryOrder,
+                    Reflect::ImageArgumentInfoChannelOrderPushConstant,
+                ),
+                (
+                    Op::ImageQueryFormat,
+                    Reflect::ImageArgumentInfoChannelDataTypePushConstant,
+                ),
+            ] {
+                let key = (param, op as u32);
+                if !self.image_queries.contains(&key) {
+                    continue;
+                }
+                self.image_query_members.insert(key, members.len() as u32);
+                members.push((word, end));
+                let id = self.target.id();
+                let mut all = vec![Operand::Id(record)];
+                all.extend(numbers(&[ordinal, end, 4]));
+                reflected.add(id, what, all);
+                end += 4;
+            }
+        }
+        if self.image_query_members.is_empty() {
+            return Ok(());
+        }
+        if self.options.pods == Pods::PushConstant {
+            return self.error("-pod-pushconstant: what is asked of images is in push constants");
+        }
+        if end > self.options.max_push_constants {
+            return self.error("what is asked of images takes more push constants than there are");
+        }
+        let block = self.target.types.add(Type::Block(members));
+        let id = self
+            .target
+            .variable(StorageClass::PushConstant, block, None);
+        self.pushed = Some(id);
+        Ok(())
+    }
+
+    /// The variable of what a launch pushes.
+    pub fn push_constants(&mut self) -> Id {
+        match self.pushed {
+            Some(id) => id,
+            None => self.shared.push_constants(self.target),
+        }
+    }
+
+    /// Refuses small numbers where the host's memory has none.
+    fn check_storage(&self, ty: Ty, class: StorageClass) -> Result<()> {
+        let options = self.options;
+        for (bits, without, name) in [
+            (8, options.no_8bit, "-no-8bit-storage"),
+            (16, options.no_16bit, "-no-16bit-storage"),
+        ] {
+            let is_without = match class {
+                StorageClass::StorageBuffer => without.storage_buffer,
+                StorageClass::Uniform => without.uniform,
+                _ => without.push_constant,
+            };
+            let mut leaves = leaf_types(&self.target.types, ty).into_iter();
+            if is_without && leaves.any(|leaf| self.target.types.bits(leaf) == bits) {
+                return self.error(format!(
+                    "{name}: numbers of {bits} bits in {class:?} memory"
+                ));
+            }
         }
         Ok(())
     }
@@ -419,6 +511,10 @@ impl Lower<'_> {
         };
         let array = types.add(array);
         let block = types.add(Type::Block(vec![(array, 0)]));
+        self.check_storage(unit.ty, storage)?;
+        if uniform {
+            self.check_uniform(unit.ty, "-constant-args-ubo")?;
+        }
         let id = self.target.variable(storage, block, None);
         self.at(id, set, binding);
         if let Some(name) = self.input.names.get(&param) {
@@ -506,7 +602,7 @@ impl Lower<'_> {
             }
             if how == Pods::Uniform && self.target.types.is_aggregate(pod.ty) {
                 align = align.max(16);
-                self.check_uniform(pod.ty)?;
+                self.check_uniform(pod.ty, "-pod-ubo")?;
             }
             end = end.next_multiple_of(align);
             (pod.offset, pod.size) = (end as u32, size as u32);
@@ -537,6 +633,9 @@ impl Lower<'_> {
             Pods::Uniform => StorageClass::Uniform,
             Pods::PushConstant => StorageClass::PushConstant,
         };
+        for pod in &pods {
+            self.check_storage(pod.ty, class)?;
+        }
         let variable = self.target.variable(class, block, None);
         if class != StorageClass::PushConstant {
             self.at(variable, set, binding);
@@ -567,22 +666,24 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn check_uniform(&self, ty: Ty) -> Result<()> {
+    /// "Standard Uniform Buffer Layout" of Vulkan's specification.
+    fn check_uniform(&self, ty: Ty, option: &str) -> Result<()> {
         match self.target.types.get(ty) {
-            &Type::Array(element, _) if !self.target.types.size(element).is_multiple_of(16) => self.error(
-                "-pod-ubo: an array in a structure whose elements are not multiples of 16 bytes",
-            ),
-            &Type::Array(element, _) => self.check_uniform(element),
+            &Type::Array(element, _) if !self.target.types.size(element).is_multiple_of(16) => self
+                .error(format!(
+                    "{option}: an array in a structure whose elements are not multiples of 16 bytes"
+                )),
+            &Type::Array(element, _) => self.check_uniform(element, option),
             Type::Struct { members, .. } => {
                 let offsets = self.target.types.offsets(ty);
                 for (&member, offset) in members.iter().zip(&*offsets) {
                     if self.target.types.is_aggregate(member) && offset % 16 != 0 {
-                        return self.error(
-                            "-pod-ubo: a structure in a structure that does not begin at a \
+                        return self.error(format!(
+                            "{option}: a structure in a structure that does not begin at a \
                              multiple of 16 bytes",
-                        );
+                        ));
                     }
-                    self.check_uniform(member)?;
+                    self.check_uniform(member, option)?;
                 }
                 Ok(())
             }
@@ -631,7 +732,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn load_part(&mut self, variable: Id, class: StorageClass, path: &[u32], ty: Ty) -> Id {
+    pub fn load_part(&mut self, variable: Id, class: StorageClass, path: &[u32], ty: Ty) -> Id {
         let mut args = vec![Arg::Id(variable)];
         args.extend(path.iter().map(|&at| Arg::Id(self.target.u32(at))));
         let pointer = self.target.types.pointer(class, ty);

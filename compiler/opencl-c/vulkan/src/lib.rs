@@ -21,6 +21,7 @@
 //! This crate depends on nothing of Brolga's.
 
 mod arithmetic;
+mod dot;
 mod flatten;
 mod graph;
 mod images;
@@ -114,6 +115,33 @@ pub struct Options {
     pub wide_sizes: bool,
     /// Integers of 8 bits exist.
     pub int8: bool,
+    /// Kinds of memory that have no numbers of 8 bits, and of 16.
+    pub no_8bit: Storage,
+    pub no_16bit: Storage,
+}
+
+/// Kinds of memory that the host has access to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Storage {
+    pub storage_buffer: bool,
+    pub uniform: bool,
+    pub push_constant: bool,
+}
+
+impl Storage {
+    /// Adds a comma-separated list of `ssbo`, `ubo` and `pushconstant`. Whether it is one.
+    pub fn add(&mut self, list: &str) -> bool {
+        list.split(',').all(|name| {
+            let place = match name {
+                "ssbo" => &mut self.storage_buffer,
+                "ubo" => &mut self.uniform,
+                "pushconstant" => &mut self.push_constant,
+                _ => return false,
+            };
+            *place = true;
+            true
+        })
+    }
 }
 
 impl Options {
@@ -129,6 +157,8 @@ impl Options {
             distinct_sets: false,
             wide_sizes: false,
             int8: true,
+            no_8bit: Storage::default(),
+            no_16bit: Storage::default(),
         }
     }
 }
@@ -228,7 +258,11 @@ fn kernel(
     let id = target.id();
     let mut lower = Lower::new(input, target, (options, shared), &pointers);
     lower.texels = images::texels(input, &lower.target.types, &flat);
+    lower.image_queries = images::queries(&flat);
     lower.required_size = kernel.required_size;
+    // What is wrong with an argument is told where the kernel begins.
+    let mut insts = flat.blocks.iter().flat_map(|block| &block.insts);
+    lower.line = insts.find_map(|inst| inst.line);
     lower.arguments(kernel, id, reflected)?;
     lower.body(&flat)?;
     let (mut blocks, mut variables) = (lower.blocks, lower.variables);

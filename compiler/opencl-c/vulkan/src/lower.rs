@@ -4,6 +4,8 @@
 //! What families of instructions become is in files of their own: `memory.rs`, `math.rs`,
 //! `integers.rs`, `places.rs`, `sync.rs`.
 
+use std::collections::BTreeSet;
+
 use rspirv::spirv::{BuiltIn, Op, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -95,6 +97,11 @@ pub(crate) struct Lower<'a> {
     pub next_lane: Id,
     /// The instruction is one on a component of a vector.
     pub in_lanes: bool,
+    /// What is asked of images, and the members of the block of push constants that say it.
+    pub image_queries: BTreeSet<(Id, u32)>,
+    pub image_query_members: FxHashMap<(Id, u32), u32>,
+    /// The kernel's own block of push constants.
+    pub pushed: Option<Id>,
     /// What the texels of images are.
     pub texels: FxHashMap<Id, Texels>,
 }
@@ -129,6 +136,9 @@ impl<'a> Lower<'a> {
             lane_types: FxHashMap::default(),
             next_lane: input.bound,
             in_lanes: false,
+            image_queries: BTreeSet::new(),
+            image_query_members: FxHashMap::default(),
+            pushed: None,
             texels: FxHashMap::default(),
         }
     }
@@ -294,10 +304,12 @@ impl<'a> Lower<'a> {
     pub fn id(&mut self, id: Id) -> Result<Id> {
         match self.val(id)? {
             Val::Id(id) => Ok(id),
-            Val::Difference(id) => {
-                let ty = self.input.value_ty.get(&id).copied();
-                let ty = ty.unwrap_or(self.target.types.int(64));
-                Ok(self.emit(Op::SConvert, ty, &[id]))
+            Val::Difference(bytes) => {
+                let (ty, word) = (self.ty_of(id)?, self.u32_ty());
+                Ok(match ty == word {
+                    true => bytes,
+                    false => self.emit(Op::SConvert, ty, &[bytes]),
+                })
             }
             Val::Address(_) => self.error(
                 "a pointer becomes an integer: Vulkan's pointers have no addresses (they can be \

@@ -11,6 +11,18 @@ impl Lower<'_> {
     /// A built-in value is loaded: a vector of three is known by its components.
     pub fn load_built_in(&mut self, inst: &Inst, which: BuiltIn) -> Result<()> {
         let ty = self.result_ty(inst)?;
+        if let BuiltIn::SubgroupEqMask
+        | BuiltIn::SubgroupGeMask
+        | BuiltIn::SubgroupGtMask
+        | BuiltIn::SubgroupLeMask
+        | BuiltIn::SubgroupLtMask = which
+        {
+            self.needs_sub_groups()?;
+            let variable = self.target.input(which, ty);
+            let id = self.emit(Op::Load, ty, &[variable]);
+            self.set(inst, id);
+            return Ok(());
+        }
         if matches!(self.target.types.get(ty), Type::Vector(_, 3)) {
             self.values.insert(inst.id, Val::BuiltIn(which));
             return Ok(());
@@ -25,6 +37,15 @@ impl Lower<'_> {
             | BuiltIn::SubgroupLocalInvocationId => {
                 self.needs_sub_groups()?;
                 self.input_scalar(which)
+            }
+            // All sub-groups have one size, and all work-groups.
+            BuiltIn::SubgroupMaxSize => {
+                self.needs_sub_groups()?;
+                self.input_scalar(BuiltIn::SubgroupSize)
+            }
+            BuiltIn::NumEnqueuedSubgroups => {
+                self.needs_sub_groups()?;
+                self.input_scalar(BuiltIn::NumSubgroups)
             }
             _ => {
                 return self.error(format!(
@@ -45,7 +66,7 @@ impl Lower<'_> {
         }
     }
 
-    fn input_scalar(&mut self, which: BuiltIn) -> Id {
+    pub fn input_scalar(&mut self, which: BuiltIn) -> Id {
         let word = self.u32_ty();
         let variable = self.target.input(which, word);
         self.emit(Op::Load, word, &[variable])
@@ -79,7 +100,7 @@ impl Lower<'_> {
                 Some(self.shared.global_offset(self.target)[dimension as usize])
             }
             GlobalOffset::PushConstant => {
-                let variable = self.shared.push_constants(self.target);
+                let variable = self.push_constants();
                 let (zero, index) = (self.target.u32(0), self.target.u32(dimension));
                 let pointer = self.target.types.pointer(StorageClass::PushConstant, word);
                 let path = [variable, zero, index];

@@ -313,6 +313,14 @@ impl<'a> Writer<'a> {
             Op::ImageQuerySize | Op::ImageQuerySizeLod | Op::ImageQueryLevels => {
                 self.needs(Capability::ImageQuery);
             }
+            op if super::dot::is_dot(op) => {
+                let packed = inst.args.iter().any(|arg| matches!(arg, Arg::Lit(_)));
+                self.needs(match packed {
+                    true => Capability::DotProductInput4x8BitPacked,
+                    false => Capability::DotProductInput4x8Bit,
+                });
+                self.needs(Capability::DotProduct);
+            }
             Op::ImageWrite => self.needs(Capability::StorageImageWriteWithoutFormat),
             Op::ImageRead => self.needs(Capability::StorageImageReadWithoutFormat),
             Op::GroupNonUniformElect => self.needs(Capability::GroupNonUniform),
@@ -434,6 +442,13 @@ impl<'a> Writer<'a> {
                 .contains(&words[1])
         }) {
             self.needs(Capability::GroupNonUniform);
+        }
+        if self.target.decorations.values().flatten().any(|words| {
+            words[0] == Decoration::BuiltIn as u32
+                && (BuiltIn::SubgroupEqMask as u32..=BuiltIn::SubgroupLtMask as u32)
+                    .contains(&words[1])
+        }) {
+            self.needs(Capability::GroupNonUniformBallot);
         }
         let mut strings = Section::default();
         let mut reflection = Section::default();

@@ -53,6 +53,8 @@ SPIR-V for Vulkan, with NonSemantic.ClspvReflection:
   -work-dim=0         get_work_dim() is 3, and no specialization constant
   -distinct-kernel-descriptor-sets  a descriptor set for each kernel
   -int8=0             no integers of 8 bits
+  -no-8bit-storage=LIST, -no-16bit-storage=LIST  no numbers of so many bits in ssbo, ubo or
+                      pushconstant
   -arch=spir64        size_t has 64 bits, and not 32
 
   --help, --version
@@ -172,6 +174,17 @@ fn vulkan(word: &str, target: &mut Target) -> Option<Result<(), String>> {
                 true => GlobalOffset::PushConstant,
                 false => GlobalOffset::None,
             };
+        }
+        "no-8bit-storage" | "no-16bit-storage" => {
+            let storage = match name {
+                "no-8bit-storage" => &mut target.no_8bit,
+                _ => &mut target.no_16bit,
+            };
+            if !value.is_some_and(|list| storage.add(list)) {
+                chosen = Err(format!(
+                    "-{name} wants a list of ssbo, ubo and pushconstant"
+                ));
+            }
         }
         "max-pushconstant-size" => match value.and_then(|value| value.parse().ok()) {
             Some(size) => target.max_push_constants = size,

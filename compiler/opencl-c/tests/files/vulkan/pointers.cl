@@ -4,7 +4,7 @@
 // arg: buffer i32 [1 2 3 4 5 6 7 8]
 // arg: buffer i32 [10 20 30 40]
 // arg: value i32 1
-// expect: 0 i32 [101 2 7 4 3 6 1077936128 9]
+// expect: 0 i32 [101 2 7 20 3 6 1077936128 9]
 // expect: 1 i32 [10 21 30 40]
 
 typedef struct { char c; int a[3]; global int *to; } Kept;
@@ -25,6 +25,7 @@ kernel void p(global int *a, global int *b, int which) {
   ((global float *)a)[6] = 3.0f;
   global char *bytes = (global char *)(a + 7);
   bytes[0] = 9;
+  a[3] = (global char *)(a + 5) - (global char *)a;
   int priv[4] = {1, 2, 3, 4};
   int *q = which ? priv : &priv[2];
   q[1] = 100;
