@@ -142,6 +142,8 @@ fn option(test: &mut Test, word: &str) {
         assert!(test.target.no_8bit.add(list), "{list}");
     } else if let Some(list) = word.strip_prefix("-no-16bit-storage=") {
         assert!(test.target.no_16bit.add(list), "{list}");
+    } else if word == "-module-constants-in-storage-buffer" {
+        test.target.constants_in_buffer = true;
     } else if word == "-int8=0" {
         test.target.int8 = false;
     } else if word == "-c" {

@@ -340,8 +340,7 @@ impl Lower<'_> {
     fn group(&mut self, inst: &Inst) -> Result<Id> {
         use rspirv::spirv::Scope;
         if self.input.number(inst.id_at(0)) != Some(Scope::Subgroup as u64) {
-            return self
-                .error("a function of a whole work-group, which Vulkan has only for sub-groups");
+            return self.work_group(inst);
         }
         self.needs_sub_groups()?;
         if inst.op == Op::GroupNonUniformRotateKHR {

@@ -1,9 +1,13 @@
 //! What a kernel gets from the host: arguments to descriptors, push constants and specialization
 //! constants, and what the reflection says of them.
 
+use std::fmt::Write;
+
 use rspirv::spirv::{
     BuiltIn, Decoration, NonsemanticClspvreflectionOp as Reflect, Op, StorageClass,
 };
+
+use rustc_hash::FxHashMap;
 
 use super::input::{Function, Input, Kernel};
 use super::ir::{Arg, Id};
@@ -41,6 +45,14 @@ pub(crate) struct Shared {
     special: Vec<(Reflect, Vec<u32>)>,
     next_spec_id: u32,
     samplers: Vec<(u32, Id)>,
+    /// Variables of constants, all in one buffer, and what is in it.
+    constants: Vec<Id>,
+    constant_data: Vec<u8>,
+    constant_offsets: FxHashMap<Id, u32>,
+    printf_buffer: Option<Id>,
+    /// What is printed, with the sizes of arguments.
+    formats: Vec<(String, Vec<u32>)>,
+    known_formats: FxHashMap<(String, Vec<u32>), u32>,
     next_set: u32,
 }
 
@@ -142,9 +154,97 @@ impl Shared {
         id
     }
 
+    /// A variable of a constant in the buffer that the host fills. Kernels may have different
+    /// types for it.
+    pub fn constant(&mut self, target: &mut Target, constant: Id, ty: Ty, data: &[u8]) -> Id {
+        let all = &mut self.constant_data;
+        let offset = *self.constant_offsets.entry(constant).or_insert_with(|| {
+            all.resize(all.len().next_multiple_of(16), 0);
+            let offset = all.len() as u32;
+            all.extend_from_slice(data);
+            offset
+        });
+        let block = target.types.add(Type::Block(vec![(ty, offset)]));
+        let id = target.variable(StorageClass::StorageBuffer, block, None);
+        target.decorate(id, Decoration::NonWritable, &[]);
+        self.constants.push(id);
+        id
+    }
+
+    /// The variable of the buffer that `printf` writes to.
+    pub fn printf_buffer(&mut self, target: &mut Target) -> Id {
+        if let Some(id) = self.printf_buffer {
+            return id;
+        }
+        let word = target.types.int(32);
+        let words = target.types.add(Type::Runtime(word));
+        let block = target.types.add(Type::Block(vec![(words, 0)]));
+        let id = target.variable(StorageClass::StorageBuffer, block, None);
+        self.printf_buffer = Some(id);
+        id
+    }
+
+    /// The number of a format.
+    pub fn format(&mut self, text: String, sizes: Vec<u32>) -> u32 {
+        let new = self.formats.len() as u32;
+        let format = (text, sizes);
+        match self.known_formats.get(&format) {
+            Some(&known) => known,
+            None => {
+                self.formats.push(format.clone());
+                self.known_formats.insert(format, new);
+                new
+            }
+        }
+    }
+
+    /// Says of the buffers that no argument is for where they are bound.
+    fn reflect_buffers(
+        &mut self,
+        target: &mut Target,
+        reflected: &mut Reflected,
+        (set, first): (u32, u32),
+        options: &Options,
+    ) {
+        let mut binding = first;
+        if !self.constants.is_empty() {
+            for id in std::mem::take(&mut self.constants) {
+                target.decorate(id, Decoration::DescriptorSet, &[set]);
+                target.decorate(id, Decoration::Binding, &[binding]);
+            }
+            let mut hex = String::with_capacity(2 * self.constant_data.len());
+            for byte in &self.constant_data {
+                let _ = write!(hex, "{byte:02x}");
+            }
+            reflected.line(&format!(
+                "constant,descriptorSet,{set},binding,{binding},kind,buffer,hexbytes,{hex}"
+            ));
+            let mut all = numbers(&[set, binding]);
+            all.push(Operand::Text(hex));
+            let record = target.id();
+            reflected.add(record, Reflect::ConstantDataStorageBuffer, all);
+            binding += 1;
+        }
+        let Some(id) = self.printf_buffer else { return };
+        target.decorate(id, Decoration::DescriptorSet, &[set]);
+        target.decorate(id, Decoration::Binding, &[binding]);
+        for (number, (text, sizes)) in (0..).zip(std::mem::take(&mut self.formats)) {
+            let mut all = numbers(&[number]);
+            all.push(Operand::Text(text));
+            all.extend(numbers(&sizes));
+            let record = target.id();
+            reflected.add(record, Reflect::PrintfInfo, all);
+        }
+        let record = target.id();
+        let all = numbers(&[set, binding, options.printf_bytes]);
+        reflected.add(record, Reflect::PrintfBufferStorageBuffer, all);
+    }
+
     /// What is said of the module behind its kernels.
-    pub fn reflect(mut self, target: &mut Target, reflected: &mut Reflected) {
+    pub fn reflect(mut self, target: &mut Target, reflected: &mut Reflected, options: &Options) {
         let set = self.next_set;
+        let samplers = self.samplers.len() as u32;
+        self.reflect_buffers(target, reflected, (set, samplers), options);
         for (binding, (mask, id)) in (0..).zip(std::mem::take(&mut self.samplers)) {
             target.decorate(id, Decoration::DescriptorSet, &[set]);
             target.decorate(id, Decoration::Binding, &[binding]);

@@ -9,7 +9,8 @@
 //!       -> flatten.rs    for each kernel one function: calls in place, phis as variables
 //!       -> pointers.rs   which objects pointers point into, and what each is an array of
 //!       -> lower.rs      instructions one by one; memory.rs, arithmetic.rs, math.rs, integers.rs,
-//!                        places.rs, sync.rs, images.rs, wide.rs have their families
+//!                        places.rs, sync.rs, images.rs, wide.rs, dot.rs, printf.rs, work_groups.rs have their
+//!                        families
 //!          interface.rs  arguments to descriptors, and reflection.rs what is said of them
 //!       -> ssa.rs        what is not used is left out
 //!       -> structure.rs  structured control flow (graph.rs has dominators and loops)
@@ -34,6 +35,7 @@ mod math;
 mod memory;
 mod places;
 mod pointers;
+mod printf;
 mod reflection;
 mod ssa;
 mod structure;
@@ -41,6 +43,7 @@ mod sync;
 mod target;
 mod types;
 mod wide;
+mod work_groups;
 mod write;
 
 pub use interface::GlobalOffset;
@@ -115,6 +118,10 @@ pub struct Options {
     pub wide_sizes: bool,
     /// Integers of 8 bits exist.
     pub int8: bool,
+    /// Constants of the program are in a storage buffer that the host fills.
+    pub constants_in_buffer: bool,
+    /// Bytes of the buffer that `printf` writes to.
+    pub printf_bytes: u32,
     /// Kinds of memory that have no numbers of 8 bits, and of 16.
     pub no_8bit: Storage,
     pub no_16bit: Storage,
@@ -157,6 +164,8 @@ impl Options {
             distinct_sets: false,
             wide_sizes: false,
             int8: true,
+            constants_in_buffer: false,
+            printf_bytes: 1 << 20,
             no_8bit: Storage::default(),
             no_16bit: Storage::default(),
         }
@@ -230,7 +239,7 @@ pub fn lower(words: &[u32], options: &Options) -> Result<Module, Vec<Error>> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    shared.reflect(&mut target, &mut reflected);
+    shared.reflect(&mut target, &mut reflected, options);
     let words = write::Writer::new(&mut target, options.version).finish(&reflected);
     let words = words.map_err(|error| vec![error])?;
     Ok(Module {

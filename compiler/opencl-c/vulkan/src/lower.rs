@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use rspirv::spirv::{BuiltIn, Op, StorageClass};
+use rspirv::spirv::{BuiltIn, Op, OpenclStd100Op as Cl, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::flatten::Flat;
@@ -97,6 +97,8 @@ pub(crate) struct Lower<'a> {
     pub next_lane: Id,
     /// The instruction is one on a component of a vector.
     pub in_lanes: bool,
+    /// Arrays in local memory that work-items leave values in, by type.
+    pub group_arrays: FxHashMap<Ty, Id>,
     /// What is asked of images, and the members of the block of push constants that say it.
     pub image_queries: BTreeSet<(Id, u32)>,
     pub image_query_members: FxHashMap<(Id, u32), u32>,
@@ -136,6 +138,7 @@ impl<'a> Lower<'a> {
             lane_types: FxHashMap::default(),
             next_lane: input.bound,
             in_lanes: false,
+            group_arrays: FxHashMap::default(),
             image_queries: BTreeSet::new(),
             image_query_members: FxHashMap::default(),
             pushed: None,
@@ -436,6 +439,9 @@ impl<'a> Lower<'a> {
                 "the kernel has more than {MOST_INSTRUCTIONS} instructions for Vulkan"
             ));
         }
+        if is_printf(inst) {
+            return self.printf(inst);
+        }
         if self.is_wide(inst) {
             return self.wide(inst);
         }
@@ -623,6 +629,11 @@ impl<'a> Lower<'a> {
         self.set(inst, id);
         Ok(())
     }
+}
+
+/// Whether an instruction is a call of `printf`.
+pub(crate) fn is_printf(inst: &Inst) -> bool {
+    inst.op == Op::ExtInst && inst.literal_at(1) == Cl::printf as u32
 }
 
 fn is_plain(op: Op) -> bool {

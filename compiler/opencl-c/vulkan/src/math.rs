@@ -21,9 +21,6 @@ impl Lower<'_> {
         };
         match op {
             Cl::prefetch => return Ok(()),
-            Cl::printf => {
-                return self.error("printf() cannot be expressed for Vulkan");
-            }
             _ => {}
         }
         if let Some(access) = VectorAccess::of(self.input, &mut self.target.types, inst) {

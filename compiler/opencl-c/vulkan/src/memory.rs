@@ -248,8 +248,13 @@ impl Lower<'_> {
                 if let Some(init) = global.init {
                     self.constant_bytes(init, &mut data)?;
                 }
-                let init = self.constant_of(ty, unit.size, &data)?;
-                self.target.variable(StorageClass::Private, ty, Some(init))
+                match self.options.constants_in_buffer {
+                    true => self.shared.constant(self.target, object.id, ty, &data),
+                    false => {
+                        let init = self.constant_of(ty, unit.size, &data)?;
+                        self.target.variable(StorageClass::Private, ty, Some(init))
+                    }
+                }
             }
             _ => {
                 return self.error(format!(

@@ -603,8 +603,8 @@ impl<'a> Analysis<'a> {
     /// `vload`, `vstore`, and what stores a second result.
     fn follow_extended(&mut self, inst: &Inst) -> Result<(), Error> {
         let Some(access) = VectorAccess::of(self.input, self.types, inst) else {
-            let prefetch = inst.literal_at(1) == Cl::prefetch as u32;
-            for id in inst.ids().skip(1).filter(|_| !prefetch) {
+            let nothing = [Cl::prefetch as u32, Cl::printf as u32].contains(&inst.literal_at(1));
+            for id in inst.ids().skip(1).filter(|_| !nothing) {
                 if self.is_pointer(id)
                     && let Some(ty) = self.pointee(id)
                 {

@@ -165,6 +165,11 @@ impl Target {
         id
     }
 
+    /// An operation on constants that are specialized, once.
+    pub fn spec_op(&mut self, ty: Ty, args: Vec<Arg>) -> Id {
+        self.constant(Op::SpecConstantOp, ty, args)
+    }
+
     pub fn spec_composite(&mut self, ty: Ty, parts: &[Id]) -> Id {
         let id = self.id();
         let inst = Inst::of(Op::SpecConstantComposite, parts).with(ty, id);

@@ -52,6 +52,8 @@ SPIR-V for Vulkan, with NonSemantic.ClspvReflection:
                       or a push constant; without these it is 0
   -work-dim=0         get_work_dim() is 3, and no specialization constant
   -distinct-kernel-descriptor-sets  a descriptor set for each kernel
+  -module-constants-in-storage-buffer  constants of the program in a buffer, not in the module
+  -printf-buffer-size=N  bytes of the buffer that printf() writes to (1048576)
   -int8=0             no integers of 8 bits
   -no-8bit-storage=LIST, -no-16bit-storage=LIST  no numbers of so many bits in ssbo, ubo or
                       pushconstant
@@ -145,6 +147,13 @@ fn vulkan(word: &str, target: &mut Target) -> Option<Result<(), String>> {
             _ => chosen = Err("-arch is spir or spir64".to_owned()),
         },
         "int8" => chosen = switch(&mut target.int8),
+        "module-constants-in-storage-buffer" => chosen = switch(&mut target.constants_in_buffer),
+        // It is there where it is called.
+        "enable-printf" => chosen = switch(&mut on),
+        "printf-buffer-size" => match value.and_then(|value| value.parse().ok()) {
+            Some(size) if size >= 4 => target.printf_bytes = size,
+            _ => chosen = Err("-printf-buffer-size wants a number of bytes".to_owned()),
+        },
         "pod-ubo" => {
             chosen = switch(&mut on);
             target.pods = if on {
