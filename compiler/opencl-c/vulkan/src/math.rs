@@ -19,9 +19,8 @@ impl Lower<'_> {
                 "the built-in function of number {number} is unknown"
             ));
         };
-        match op {
-            Cl::prefetch => return Ok(()),
-            _ => {}
+        if op == Cl::prefetch {
+            return Ok(());
         }
         if let Some(access) = VectorAccess::of(self.input, &mut self.target.types, inst) {
             return self.vector_access(inst, &access);
