@@ -22,7 +22,8 @@
 //! is spelled and which macros made it, so that a diagnostic can show both. Every stage reports to
 //! one [`diag::Diagnostics`] and goes on as far as it can, so that all errors of a file are told.
 //!
-//! This crate depends on nothing of Brolga's but the lowering to Vulkan: what the device can do comes in as [`Device`].
+//! This crate depends on nothing of Brolga's but the lowering to Vulkan: what the device can do
+//! comes in as [`Device`].
 //!
 //! Open `compile.rs` first: it drives the stages.
 
