@@ -11,6 +11,7 @@
 //!   -> sema/        declarations, types, overloads, constant evaluation: a typed tree (hir/)
 //!      builtins/    the table of built-in functions, which sema asks
 //!   -> emit/        SPIR-V
+//!   -> vulkan.rs    if wanted, SPIR-V for Vulkan (`brolga-opencl-c-vulkan`)
 //! ```
 //!
 //! `library.rs` makes a module of built-in functions, for modules that import them by their linked
@@ -21,7 +22,8 @@
 //! is spelled and which macros made it, so that a diagnostic can show both. Every stage reports to
 //! one [`diag::Diagnostics`] and goes on as far as it can, so that all errors of a file are told.
 //!
-//! This crate depends on nothing of Brolga's: what the device can do comes in as [`Device`].
+//! This crate depends on nothing of Brolga's but the lowering to Vulkan: what the device can do
+//! comes in as [`Device`].
 //!
 //! Open `compile.rs` first: it drives the stages.
 
@@ -44,6 +46,7 @@ pub mod spirv;
 pub mod symbol;
 pub mod token;
 pub mod types;
+pub mod vulkan;
 
 pub use compile::{Checked, Compiled, Input, check, compile, preprocess};
 pub use library::{describe, library};

@@ -76,6 +76,8 @@ pub struct Options {
     pub uniform_work_group_size: bool,
     /// Nothing else is linked to the module: what is not a kernel is of nobody's interest.
     pub whole_program: bool,
+    /// `size_t` and its like have 32 bits, as devices without addresses have them.
+    pub narrow_sizes: bool,
     /// Variables without an initialiser are zero.
     pub zeroed_variables: bool,
 }

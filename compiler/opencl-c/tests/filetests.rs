@@ -8,6 +8,11 @@
 //!   some of the directives that `../../tests/README.md` describes. After the word may come
 //!   `-cl-std=...`, `-DNAME=VALUE`, `-UNAME`, `-c` (something is to be linked
 //!   to it), `-Werror`, `-Wno-NAME`, `-cl-...` and `-ext=NAME,NAME` for what the device has.
+//!   What is executed is compiled for Vulkan, too, and if that can express it, executed again,
+//!   unless `-opencl-only` says that Vulkan leaves open what comes of it.
+//! - `// RUN: vulkan` compiles for all versions of Vulkan; each module must be valid. The output is
+//!   the descriptor map, if there is any `OUT`. Kernels are executed as for `execute`. With
+//!   `-since=vulkan1.1` versions before are to refuse it; other options are `brolga-clc`'s.
 //! - `// HEADER: name text` is a header in memory; `\n` in the text ends a line.
 //! - `// OUT: text` is a line of the output. These are all lines that are not empty, in order,
 //!   without the white space around them.
@@ -15,10 +20,13 @@
 //!   In another file than the test itself the place is `name:3:5`.
 //! - `// LOG: text` is a line that must be in the log.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use brolga_compiler_testing::filetest;
 use brolga_opencl_c::options::Define;
+use brolga_opencl_c::vulkan::{GlobalOffset, Pods, Target, Version, compile_for_vulkan};
 use brolga_opencl_c::{Device, Input, Options, Std, check, compile, hir, preprocess};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +35,8 @@ enum Action {
     PrintHir,
     Check,
     Execute,
+    /// Compiles for all versions of Vulkan, and executes the last module.
+    Vulkan,
 }
 
 struct Test {
@@ -37,6 +47,10 @@ struct Test {
     output: Vec<String>,
     diagnostics: Vec<String>,
     log: Vec<String>,
+    target: Target,
+    /// The first version of Vulkan that can express it.
+    since: Version,
+    opencl_only: bool,
 }
 
 fn parse(source: &str) -> Test {
@@ -54,6 +68,9 @@ fn parse(source: &str) -> Test {
         output: Vec::new(),
         diagnostics: Vec::new(),
         log: Vec::new(),
+        target: Target::new(Version::V1_0),
+        since: Version::V1_0,
+        opencl_only: false,
     };
     let mut has_run = false;
     for line in source.lines() {
@@ -73,6 +90,7 @@ fn parse(source: &str) -> Test {
                     Some("print-hir") => Action::PrintHir,
                     Some("check") => Action::Check,
                     Some("execute") => Action::Execute,
+                    Some("vulkan") => Action::Vulkan,
                     other => panic!("no such action: {other:?}"),
                 };
                 words.for_each(|word| option(&mut test, word));
@@ -102,6 +120,32 @@ fn option(test: &mut Test, word: &str) {
         options.defines.push(Define::Undefine(name.to_owned()));
     } else if let Some(std) = word.strip_prefix("-cl-std=") {
         options.std = Std::parse(std).expect("a version of OpenCL C");
+    } else if let Some(name) = word.strip_prefix("-since=") {
+        test.since = Version::parse(name).expect("a version of Vulkan");
+    } else if word == "-opencl-only" {
+        test.opencl_only = true;
+    } else if word == "-pod-ubo" {
+        test.target.pods = Pods::Uniform;
+    } else if word == "-pod-pushconstant" {
+        test.target.pods = Pods::PushConstant;
+    } else if word == "-cluster-pod-kernel-args=0" {
+        test.target.cluster_pods = false;
+    } else if word == "-constant-args-ubo" {
+        test.target.constant_args_ubo = true;
+    } else if word == "-global-offset" {
+        test.target.global_offset = GlobalOffset::SpecConstant;
+    } else if word == "-global-offset-push-constant" {
+        test.target.global_offset = GlobalOffset::PushConstant;
+    } else if word == "-distinct-kernel-descriptor-sets" {
+        test.target.distinct_sets = true;
+    } else if let Some(list) = word.strip_prefix("-no-8bit-storage=") {
+        assert!(test.target.no_8bit.add(list), "{list}");
+    } else if let Some(list) = word.strip_prefix("-no-16bit-storage=") {
+        assert!(test.target.no_16bit.add(list), "{list}");
+    } else if word == "-module-constants-in-storage-buffer" {
+        test.target.constants_in_buffer = true;
+    } else if word == "-int8=0" {
+        test.target.int8 = false;
     } else if word == "-c" {
         options.whole_program = false;
     } else if word == "-Werror" {
@@ -166,9 +210,13 @@ fn run(path: &Path) -> Result<(), String> {
             let compiled = compile(&input, &test.options, &test.device);
             if let Some(words) = &compiled.words {
                 filetest::run_compiled(&source, words)?;
+                if !test.opencl_only {
+                    also_for_vulkan(&source, &input, &test)?;
+                }
             }
             (compiled.words.map(|_| String::new()), compiled.log)
         }
+        Action::Vulkan => for_vulkan(&source, &input, &test)?,
     };
     if told(&log) != test.diagnostics {
         return Err(format!(
@@ -193,6 +241,90 @@ fn run(path: &Path) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// Compiles for each version of Vulkan. What the last one gives is run, after what the source gives
+/// for OpenCL. The text is the descriptor map.
+fn for_vulkan(
+    source: &str,
+    input: &Input<'_>,
+    test: &Test,
+) -> Result<(Option<String>, String), String> {
+    if source.contains("// run:") {
+        let compiled = compile(input, &test.options, &test.device);
+        let words = compiled.words.ok_or("the source is refused for OpenCL")?;
+        filetest::run_compiled(source, &words)?;
+    }
+    let mut last = (None, String::new());
+    for name in ["vulkan1.0", "vulkan1.1", "vulkan1.2", "vulkan1.3"] {
+        let version = Version::parse(name).expect("a version of Vulkan");
+        let target = Target {
+            version,
+            ..test.target.clone()
+        };
+        let compiled = compile_for_vulkan(input, &test.options, &test.device, &target);
+        if version < test.since {
+            if compiled.words.is_some() {
+                return Err(format!("{name} was to be refused"));
+            }
+            continue;
+        }
+        if let Some(words) = &compiled.words {
+            validate(words, name)?;
+            if version == Version::V1_3 && source.contains("// run:") {
+                filetest::run_compiled(source, words).map_err(|why| format!("{name}: {why}"))?;
+            }
+        }
+        let map = compiled.words.map(|_| compiled.descriptor_map);
+        last = (map.map(|map| wanted_map(map, test)), compiled.log);
+    }
+    Ok(last)
+}
+
+/// What can be expressed for Vulkan computes the same.
+fn also_for_vulkan(source: &str, input: &Input<'_>, test: &Test) -> Result<(), String> {
+    let target = Target {
+        wide_sizes: true,
+        global_offset: GlobalOffset::SpecConstant,
+        ..Target::new(Version::V1_3)
+    };
+    let compiled = compile_for_vulkan(input, &test.options, &test.device, &target);
+    match compiled.words {
+        None => Ok(()),
+        Some(words) => {
+            validate(&words, "vulkan1.3")?;
+            filetest::run_compiled(source, &words).map_err(|why| format!("for Vulkan: {why}"))
+        }
+    }
+}
+
+/// The descriptor map, if the test says something of it.
+fn wanted_map(map: String, test: &Test) -> String {
+    match test.output.is_empty() {
+        true => String::new(),
+        false => map,
+    }
+}
+
+fn validate(words: &[u32], environment: &str) -> Result<(), String> {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut validator = Command::new("spirv-val")
+        .args(["--target-env", environment, "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("spirv-val (package spirv-tools) validates the modules");
+    let mut stdin = validator.stdin.take().expect("the input is piped");
+    stdin.write_all(&bytes).expect("spirv-val reads the module");
+    drop(stdin);
+    let output = validator.wait_with_output().expect("spirv-val ends");
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!(
+            "{environment}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        )),
+    }
 }
 
 fn files(directory: &Path, all: &mut Vec<PathBuf>) {

@@ -4,6 +4,7 @@
 //! through long lists instead is found by `hostile.rs`, at lengths where that takes hours.
 
 use brolga_compiler_testing::allocation::{self, Counting, measured};
+use brolga_opencl_c::vulkan::{Target, Version, compile_for_vulkan};
 use brolga_opencl_c::{Device, Input, Options, compile};
 
 #[global_allocator]
@@ -28,6 +29,25 @@ fn memory(source: &str) -> u64 {
     let log: String = compiled.log.chars().take(400).collect();
     assert!(compiled.words.is_some(), "{log}");
     taken
+}
+
+/// Bytes allocated to compile a source for Vulkan, and the words of the module.
+fn for_vulkan(source: &str) -> (u64, usize) {
+    let input = Input {
+        name: "t.cl",
+        source,
+        headers: &[],
+    };
+    let target = Target::new(Version::V1_3);
+    let device = Device {
+        version: 310,
+        ..Device::default()
+    };
+    let options = Options::default();
+    let (compiled, taken) = measured(|| compile_for_vulkan(&input, &options, &device, &target));
+    let log: String = compiled.log.chars().take(400).collect();
+    let words = compiled.words.unwrap_or_else(|| panic!("{log}"));
+    (taken, words.len())
 }
 
 /// Four times as long a source takes not much more than four times as much.
@@ -75,6 +95,87 @@ fn control_flow() {
         };
         kernel(&format!("switch (a) {{ {} }}", each(length, case)))
     });
+}
+
+/// Neither what structuring control flow and finding what pointers point into take, nor what they
+/// make grows faster than the source.
+#[test]
+fn lowering_to_vulkan() {
+    type Source = fn(usize) -> String;
+    let sources: [(&str, Source); 9] = [
+        ("statements", |length| {
+            kernel(&each(length, |i| format!("p[{i}] = p[{i} + 1] * {i};\n")))
+        }),
+        ("else if", |length| {
+            kernel(&(each(length, |i| format!("if (a == {i}) p[{i}] = {i}; else ")) + ";"))
+        }),
+        ("jumps", |length| {
+            let jump = |i| format!("l{i}: if (p[{i}]) goto l{};\n", (i * 7919) % length);
+            kernel(&(each(length, jump) + ";"))
+        }),
+        ("jumps from one path to another", |length| {
+            let steps = each(length, |i| {
+                let to = i + 1;
+                format!("l{i}: if (p[{i}]++) goto r{to}; goto l{to};\n")
+                    + &format!("r{i}: if (p[{i}]--) goto l{to}; goto r{to};\n")
+            });
+            kernel(&format!(
+                "if (a) goto r0;\n{steps} l{length}: r{length}: p[0] = 1;"
+            ))
+        }),
+        ("jumps into loops in one another", |length| {
+            let open = each(length, |i| {
+                format!("if (p[{i}]) goto b{i};\na{i}: p[{i}]++;\n")
+            });
+            let close = each(length, |i| {
+                format!("b{0}: if (p[{0}] < 9) goto a{0};\n", length - 1 - i)
+            });
+            kernel(&(open + &close))
+        }),
+        ("breaks", |length| {
+            let all = each(length, |i| {
+                format!("if (p[{i}] == 1) break; if (p[{i}] == 2) continue;\n")
+            });
+            kernel(&format!("for (;;) {{ {all} }}"))
+        }),
+        ("cases that fall through", |length| {
+            let cases = each(length, |i| format!("case {}: p[{i}] = 1;\n", i * 3));
+            kernel(&format!("switch (a) {{ {cases} }}"))
+        }),
+        ("members", |length| {
+            let members = each(length, |i| format!("int m{i};"));
+            let stores = each(length, |i| format!("s[a].m{i} = p[{i}];\n"));
+            format!("struct S {{ {members} }};\n")
+                + &format!("kernel void k(global struct S *s, global int *p, int a) {{ {stores} }}")
+        }),
+        ("kernels", |length| {
+            each(length, |i| {
+                format!("constant int t{i}[] = {{ 1, {i} }};\n")
+                    + &format!("kernel void k{i}(global int *p) {{ p[0] = t{i}[p[1]]; }}\n")
+            })
+        }),
+    ];
+    for (name, source) in sources {
+        let [less, more] = [1000, 4000].map(|length| for_vulkan(&source(length)));
+        let taken = more.0 as f64 / less.0 as f64;
+        let made = more.1 as f64 / less.1 as f64;
+        assert!(taken < 6.0 && made < 6.0, "{name}: {less:?}, {more:?}");
+    }
+}
+
+/// A structure whose parts have different sizes is copied by the units that its memory is an array
+/// of, in a loop, and not put together part by part.
+#[test]
+fn copies_of_structures_for_vulkan() {
+    let source = "
+        struct S { short8 a; short8 b[3]; ushort c; long16 d; };
+        kernel void k(global struct S *p) {
+            struct S s[2] = { [0].c = 1 };
+            for (int i = 0; i < 2; i++) p[2 * get_global_id(0) + i] = s[i];
+            p[9].d.s3 = p[7].a.s1;
+        }";
+    let words = for_vulkan(source).1;
+    assert!(words < 2000, "{words} words");
 }
 
 #[test]

@@ -91,6 +91,7 @@ fn compile(source: &[u8], options: &[&str]) -> Result<Fate, String> {
 /// Sources that were compiled, and what was wrong with the way they were.
 #[derive(Default)]
 struct Sources {
+    options: &'static [&'static str],
     failures: Vec<String>,
 }
 
@@ -101,7 +102,7 @@ impl Sources {
         source: impl AsRef<[u8]>,
         judge: impl FnOnce(&Fate) -> Result<(), &str>,
     ) {
-        let fate = compile(source.as_ref(), &[]);
+        let fate = compile(source.as_ref(), self.options);
         let why =
             fate.and_then(|fate| judge(&fate).map_err(|why| format!("{why}: {}", fate.head())));
         if let Err(why) = why {
@@ -257,6 +258,105 @@ fn long_lists() {
         kernel(&each(70_000, &|i| format!("q{i} = 1;\n"))),
         "use of undeclared identifier 'q7'",
     );
+    sources.finish();
+}
+
+/// What Vulkan cannot express, or SPIR-V has no room for, is refused.
+#[test]
+fn for_vulkan() {
+    let mut sources = Sources {
+        options: &["--target=vulkan1.3", "-cl-std=CL3.0"],
+        ..Sources::default()
+    };
+    let each =
+        |count: usize, one: &dyn Fn(usize) -> String| (0..count).map(one).collect::<String>();
+    sources.accepts("statements", {
+        kernel(&each(20_000, &|i| format!("p[{i}] = p[{i} + 1] * {i};\n")))
+    });
+    sources.accepts("else if", {
+        let all = each(10_000, &|i| format!("if (p[1] == {i}) p[{i}] = {i}; else "));
+        kernel(&(all + ";"))
+    });
+    sources.refuses(
+        "?:",
+        expression(&(each(10_000, &|i| format!("a == {i} ? p[{i}] : ")) + "a")),
+        "deeper than the 1023 levels",
+    );
+    sources.accepts("jumps", {
+        let jump = |i| format!("l{i}: if (p[{i}]) goto l{};\n", (i * 7919) % 10_000);
+        kernel(&(each(10_000, &jump) + ";"))
+    });
+    sources.accepts("jumps into loops", {
+        let open = |i| format!("if (p[{i}]) goto b{i};\na{i}: p[{i}]++;\n");
+        let close = |i| format!("b{0}: if (p[{0}] < 9) goto a{0};\n", 4_999 - i);
+        kernel(&(each(5_000, &open) + &each(5_000, &close)))
+    });
+    sources.accepts("breaks", {
+        let each = each(10_000, &|i| {
+            format!("if (p[{i}] == 1) break; if (p[{i}] == 2) continue;\n")
+        });
+        kernel(&format!("for (;;) {{ {each} }}"))
+    });
+    sources.accepts("cases that fall through", {
+        let cases = each(40_000, &|i| format!("case {}: p[{i}] = 1;\n", i * 3));
+        kernel(&format!("switch (p[0]) {{ {cases} }}"))
+    });
+    sources.accepts("calls", {
+        let one = |i: usize| format!("int f{}(int a) {{ return f{i}(a) * {i}; }}\n", i + 1);
+        let first = "int f0(int a) { return a; }\n".to_owned();
+        first + &each(10_000, &one) + &kernel("p[0] = f10000(p[1]);")
+    });
+    sources.refuses(
+        "calls by two",
+        {
+            let one = |i: usize| {
+                format!(
+                    "int f{}(int a) {{ return f{i}(a) * f{i}(a + 1); }}\n",
+                    i + 1
+                )
+            };
+            let first = "int f0(int a) { return a; }\n".to_owned();
+            first + &each(40, &one) + &kernel("p[0] = f40(p[1]);")
+        },
+        "with all functions that it calls in place",
+    );
+    sources.refuses(
+        "one pointer to many variables",
+        {
+            let variables = each(10_000, &|i| format!("int x{i}[4];\n"));
+            let uses = each(10_000, &|i| format!("if (p[{i}]) q = x{i}; q[p[1]] = 1;\n"));
+            kernel(&format!("{variables} int *q = x0; {uses}"))
+        },
+        "more than 1048576 instructions for Vulkan",
+    );
+    sources.accepts("sums of a pointer", {
+        expression(&format!("*(p {})", "+ a".repeat(10_000)))
+    });
+    sources.refuses(
+        "pointers to pointers",
+        kernel(&format!("int {0}q = 0; p[0] = {0}q;", "*".repeat(1000))),
+        "deeper than the 255 levels",
+    );
+    sources.refuses(
+        "a long constant",
+        format!("constant int t[] = {{ {} }};\n", "1,".repeat(70_000)) + &kernel("p[0] = t[p[1]];"),
+        "more elements than",
+    );
+    sources.refuses(
+        "a large argument",
+        "struct S { int a[1000000]; };\n\
+         kernel void k(struct S s, global int *p) { p[0] = s.a[p[1]]; }",
+        "so many parts",
+    );
+    sources.accepts("a large variable", {
+        kernel("int t[1000000] = { 0 }; t[p[1]] = 1; p[0] = t[p[2]];")
+    });
+    sources.accepts("kernels", {
+        each(5_000, &|i| {
+            format!("constant int t{i}[] = {{ 1, {i} }};\n")
+                + &format!("kernel void k{i}(global int *p) {{ p[0] = t{i}[p[1]]; }}\n")
+        })
+    });
     sources.finish();
 }
 

@@ -6,7 +6,7 @@ use super::convert::Goal;
 use super::scope::Meaning;
 use super::{Operand, Place, Sema};
 use crate::ast;
-use crate::builtins::{self, Argument, Environment, Resolved, Unresolved};
+use crate::builtins::{self, Argument, Environment, Lowering, Resolved, Unresolved};
 use crate::hir::{ExprId, ExprKind};
 use crate::symbol::Symbol;
 use crate::token::{Loc, Span};
@@ -356,6 +356,7 @@ impl Sema<'_> {
         text: &str,
         args: Vec<Argument>,
     ) -> Result<Rc<Resolved>, Unresolved> {
+        let size = self.size_type();
         let known = self.resolved.entry(name).or_default();
         if let Some((_, resolved)) = known.iter().find(|(for_args, _)| *for_args == args) {
             return Ok(resolved.clone());
@@ -364,7 +365,15 @@ impl Sema<'_> {
             std: self.options.std,
             device: self.device,
         };
-        let resolved = builtins::resolve(text, &args, &mut self.types, &environment)?;
+        let mut resolved = builtins::resolve(text, &args, &mut self.types, &environment)?;
+        // What work-item functions give is of this type; no other of theirs has 64 bits.
+        let is_place = matches!(
+            resolved.lowering,
+            Lowering::WorkItem { .. } | Lowering::Variable(_)
+        );
+        if is_place && resolved.result == Types::ULONG {
+            resolved.result = size;
+        }
         let resolved = Rc::new(resolved);
         if known.len() < MAX_KNOWN {
             known.push((args, resolved.clone()));

@@ -466,7 +466,7 @@ impl Sema<'_> {
         match (ty.ty, self.types.layout_of(ty)) {
             (_, Some((size, alignment))) => {
                 let value = if align { alignment } else { size };
-                self.int_constant(value, Types::ULONG, span.first)
+                self.int_constant(value, self.size_type(), span.first)
             }
             _ => {
                 let name = self.quote(ty);
@@ -502,7 +502,7 @@ impl Sema<'_> {
             ExprKind::Local(_) | ExprKind::Global(_) => align,
             _ => align.min(natural),
         };
-        self.int_constant(value, Types::ULONG, span.first)
+        self.int_constant(value, self.size_type(), span.first)
     }
 
     fn vec_step(&mut self, ty: QualType, span: Span) -> ExprId {

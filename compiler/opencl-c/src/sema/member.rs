@@ -430,7 +430,7 @@ impl Sema<'_> {
                 }
             }
         }
-        self.int_constant(offset, Types::ULONG, span.first)
+        self.int_constant(offset, self.size_type(), span.first)
     }
 }
 

@@ -297,6 +297,14 @@ impl Sema<'_> {
 
     /// OpenCL C Specification, "Built-in Scalar Data Types", "Built-in Vector Data Types", "Other
     /// Built-in Data Types".
+    /// The type of `size_t`.
+    pub(super) fn size_type(&self) -> TypeId {
+        match self.options.narrow_sizes {
+            true => Types::UINT,
+            false => Types::ULONG,
+        }
+    }
+
     pub(super) fn builtin_type(&mut self, name: &str, access: Option<Access>) -> Option<TypeId> {
         let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
         let stem = &name[..name.len() - digits.len()];
@@ -321,7 +329,8 @@ impl Sema<'_> {
             return Some(self.types.intern(Type::Atomic(inner)));
         }
         Some(match name {
-            "size_t" | "uintptr_t" => Types::ULONG,
+            "size_t" | "uintptr_t" => self.size_type(),
+            "ptrdiff_t" | "intptr_t" if self.options.narrow_sizes => Types::INT,
             "ptrdiff_t" | "intptr_t" => Types::LONG,
             "cl_mem_fence_flags" | "kernel_enqueue_flags_t" | "clk_profiling_info" => Types::UINT,
             "memory_order" | "memory_scope" => Types::INT,

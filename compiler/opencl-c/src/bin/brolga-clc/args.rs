@@ -4,6 +4,7 @@
 //! Specification, "Compiler Options").
 
 use brolga_opencl_c::options::Define;
+use brolga_opencl_c::vulkan::{GlobalOffset, Pods, Target, Version};
 use brolga_opencl_c::{Device, Options, Std};
 
 pub const USAGE: &str = "\
@@ -40,6 +41,24 @@ Code:
   -cl-fp32-correctly-rounded-divide-sqrt, -cl-strict-aliasing, -cl-uniform-work-group-size,
   -cl-no-subgroup-ifp, -cl-kernel-arg-info
 
+SPIR-V for Vulkan, with NonSemantic.ClspvReflection:
+  --target=VERSION    vulkan1.0, vulkan1.1, vulkan1.2 or vulkan1.3
+  --descriptor-map=FILE  how the host binds arguments, in comma-separated values
+  -pod-ubo, -pod-pushconstant  arguments passed by value in a uniform buffer, or push constants
+  -cluster-pod-kernel-args=0   each argument passed by value in a buffer of its own
+  -max-pushconstant-size=N     bytes of push constants (128)
+  -constant-args-ubo  constant buffers are uniform buffers
+  -global-offset, -global-offset-push-constant  get_global_offset() is a specialization constant,
+                      or a push constant; without these it is 0
+  -work-dim=0         get_work_dim() is 3, and no specialization constant
+  -distinct-kernel-descriptor-sets  a descriptor set for each kernel
+  -module-constants-in-storage-buffer  constants of the program in a buffer, not in the module
+  -printf-buffer-size=N  bytes of the buffer that printf() writes to (1048576)
+  -int8=0             no integers of 8 bits
+  -no-8bit-storage=LIST, -no-16bit-storage=LIST  no numbers of so many bits in ssbo, ubo or
+                      pushconstant
+  -arch=spir64        size_t has 64 bits, and not 32
+
   --help, --version
 
 As an offline compiler of the OpenCL conformance tests:
@@ -74,6 +93,9 @@ pub struct Arguments {
     pub output: Option<String>,
     pub options: Options,
     pub device: Device,
+    /// For Vulkan, and not for OpenCL.
+    pub target: Option<Target>,
+    pub descriptor_map: Option<String>,
 }
 
 impl Arguments {
@@ -88,8 +110,98 @@ impl Arguments {
                 ..Options::default()
             },
             device,
+            target: None,
+            descriptor_map: None,
         }
     }
+}
+
+/// Options of the lowering to Vulkan. `None` for one that is not known.
+fn vulkan(word: &str, target: &mut Target) -> Option<Result<(), String>> {
+    // With one hyphen or two, as LLVM's options are.
+    let option = word.strip_prefix("--").or(word.strip_prefix('-'))?;
+    let (name, value) = match option.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (option, None),
+    };
+    let switch = |place: &mut bool| match value {
+        None | Some("1" | "true") => {
+            *place = true;
+            Ok(())
+        }
+        Some("0" | "false") => {
+            *place = false;
+            Ok(())
+        }
+        Some(value) => Err(format!("-{name}: {value:?} is neither 0 nor 1")),
+    };
+    let (mut on, mut chosen) = (false, Ok(()));
+    match name {
+        "cluster-pod-kernel-args" => chosen = switch(&mut target.cluster_pods),
+        "constant-args-ubo" => chosen = switch(&mut target.constant_args_ubo),
+        "work-dim" => chosen = switch(&mut target.work_dim),
+        "distinct-kernel-descriptor-sets" => chosen = switch(&mut target.distinct_sets),
+        "arch" => match value {
+            Some("spir") => target.wide_sizes = false,
+            Some("spir64") => target.wide_sizes = true,
+            _ => chosen = Err("-arch is spir or spir64".to_owned()),
+        },
+        "int8" => chosen = switch(&mut target.int8),
+        "module-constants-in-storage-buffer" => chosen = switch(&mut target.constants_in_buffer),
+        // It is there where it is called.
+        "enable-printf" => chosen = switch(&mut on),
+        "printf-buffer-size" => match value.and_then(|value| value.parse().ok()) {
+            Some(size) if size >= 4 => target.printf_bytes = size,
+            _ => chosen = Err("-printf-buffer-size wants a number of bytes".to_owned()),
+        },
+        "pod-ubo" => {
+            chosen = switch(&mut on);
+            target.pods = if on {
+                Pods::Uniform
+            } else {
+                Pods::StorageBuffer
+            };
+        }
+        "pod-pushconstant" => {
+            chosen = switch(&mut on);
+            target.pods = if on {
+                Pods::PushConstant
+            } else {
+                Pods::StorageBuffer
+            };
+        }
+        "global-offset" => {
+            chosen = switch(&mut on);
+            target.global_offset = match on {
+                true => GlobalOffset::SpecConstant,
+                false => GlobalOffset::None,
+            };
+        }
+        "global-offset-push-constant" => {
+            chosen = switch(&mut on);
+            target.global_offset = match on {
+                true => GlobalOffset::PushConstant,
+                false => GlobalOffset::None,
+            };
+        }
+        "no-8bit-storage" | "no-16bit-storage" => {
+            let storage = match name {
+                "no-8bit-storage" => &mut target.no_8bit,
+                _ => &mut target.no_16bit,
+            };
+            if !value.is_some_and(|list| storage.add(list)) {
+                chosen = Err(format!(
+                    "-{name} wants a list of ssbo, ubo and pushconstant"
+                ));
+            }
+        }
+        "max-pushconstant-size" => match value.and_then(|value| value.parse().ok()) {
+            Some(size) => target.max_push_constants = size,
+            None => chosen = Err("-max-pushconstant-size wants a number of bytes".to_owned()),
+        },
+        _ => return None,
+    }
+    Some(chosen)
 }
 
 /// Options without a value: what each sets. `None` for one that is not known.
@@ -212,14 +324,38 @@ fn extensions(list: &str, device: &mut Device) -> Result<(), String> {
     Ok(())
 }
 
+/// Push constants are one block.
+fn target_conflict(arguments: &Arguments) -> bool {
+    let target = arguments.target.as_ref();
+    target.is_some_and(|target| target.pods == Pods::PushConstant && !target.cluster_pods)
+}
+
 /// Reads a command line.
 ///
 /// # Errors
 /// A sentence that names the option and what was expected of it.
 pub fn parse(words: Vec<String>) -> Result<Request, String> {
     let mut arguments = Arguments::new(Device::full());
+    let mut for_vulkan = None;
+    let mut target = Target::new(Version::V1_0);
     let mut rest = words.into_iter();
     while let Some(word) = rest.next() {
+        if let Some(name) = word.strip_prefix("--target=") {
+            target.version = Version::parse(name)
+                .ok_or_else(|| format!("--target=: no target {name:?} (vulkan1.0 to vulkan1.3)"))?;
+            arguments.target = Some(target.clone());
+            continue;
+        }
+        if let Some(path) = word.strip_prefix("--descriptor-map=") {
+            arguments.descriptor_map = Some(path.to_owned());
+            for_vulkan = Some(word);
+            continue;
+        }
+        if let Some(done) = vulkan(&word, &mut target) {
+            done?;
+            for_vulkan = Some(word);
+            continue;
+        }
         match word.as_str() {
             "-h" | "-help" | "--help" => return Ok(Request::Help),
             "-v" | "--version" => return Ok(Request::Version),
@@ -228,6 +364,14 @@ pub fn parse(words: Vec<String>) -> Result<Request, String> {
     }
     if arguments.input.is_empty() {
         return Err("no source was given".to_owned());
+    }
+    match (&mut arguments.target, for_vulkan) {
+        (Some(of), _) => *of = target,
+        (None, Some(word)) => return Err(format!("{word} wants --target=vulkan1.0 or later")),
+        (None, None) => {}
+    }
+    if target_conflict(&arguments) {
+        return Err("-pod-pushconstant excludes -cluster-pod-kernel-args=0".to_owned());
     }
     Ok(Request::Run(Box::new(arguments)))
 }
@@ -257,6 +401,34 @@ mod tests {
         assert_eq!(options.std, Std::C30);
         assert!(options.whole_program);
         assert!(!run("-c k.cl").options.whole_program);
+    }
+
+    #[test]
+    fn options_of_vulkan_begin_with_a_hyphen() {
+        for name in ["arch", "int8", "pod-ubo", "work-dim"] {
+            let arguments = run(name);
+            assert_eq!(arguments.input, name);
+            assert!(arguments.target.is_none());
+        }
+        for line in [
+            "--target=vulkan1.1 -pod-ubo k.cl",
+            "--pod-ubo k.cl --target=vulkan1.1",
+        ] {
+            let target = run(line).target.unwrap();
+            assert_eq!(
+                (target.version, target.pods),
+                (Version::V1_1, Pods::Uniform)
+            );
+        }
+        for line in [
+            "---pod-ubo k.cl",
+            "pod-ubo k.cl",
+            "-arch k.cl",
+            "-int8=2 k.cl",
+        ] {
+            let error = parse(line.split(' ').map(str::to_owned).collect());
+            assert!(error.is_err(), "{line}");
+        }
     }
 
     #[test]

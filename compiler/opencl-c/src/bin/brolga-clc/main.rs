@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use args::{Action, Arguments, Request};
+use brolga_opencl_c::vulkan::compile_for_vulkan;
 use brolga_opencl_c::{Input, check, compile, preprocess};
 
 fn main() -> ExitCode {
@@ -64,6 +65,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     };
     let (options, device) = (&arguments.options, &arguments.device);
     let (text, log) = match arguments.action {
+        Action::Compile if arguments.target.is_some() => {
+            return for_vulkan(&input, arguments);
+        }
         Action::Compile => {
             let compiled = compile(&input, options, device);
             eprint!("{}", compiled.log);
@@ -91,6 +95,28 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
         None | Some("-") => print(&text),
         Some(path) => write(path.into(), text.as_bytes()),
     }
+}
+
+fn for_vulkan(input: &Input<'_>, arguments: &Arguments) -> Result<ExitCode, String> {
+    let Some(target) = &arguments.target else {
+        return Ok(ExitCode::from(1));
+    };
+    let (options, device) = (&arguments.options, &arguments.device);
+    let compiled = compile_for_vulkan(input, options, device, target);
+    eprint!("{}", compiled.log);
+    let Some(words) = compiled.words else {
+        return Ok(ExitCode::from(1));
+    };
+    match arguments.descriptor_map.as_deref() {
+        None => {}
+        Some("-") => {
+            print(&compiled.descriptor_map)?;
+        }
+        Some(path) => {
+            write(path.into(), compiled.descriptor_map.as_bytes())?;
+        }
+    }
+    write_module(&words, arguments)
 }
 
 fn write_module(words: &[u32], arguments: &Arguments) -> Result<ExitCode, String> {

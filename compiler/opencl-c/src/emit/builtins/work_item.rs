@@ -5,7 +5,7 @@ use super::scope;
 use crate::emit::function::FunctionEmitter;
 use crate::emit::words::Id;
 use crate::spirv::{capability, op};
-use crate::types::{Scalar, TypeId, Types};
+use crate::types::{TypeId, Types};
 
 /// A component of a variable of three; what lies beyond the third is always the same.
 pub(super) fn place(
@@ -19,7 +19,8 @@ pub(super) fn place(
     if known.is_some_and(|dimension| dimension >= 3) {
         return e.module.int(ty, default);
     }
-    let vector = e.module.types.vector(Scalar::ULong, 3);
+    let scalar = e.scalar(ty);
+    let vector = e.module.types.vector(scalar, 3);
     let all = variable(e, builtin, vector);
     if let Some(dimension) = known {
         return e.value(op::COMPOSITE_EXTRACT, ty, &[all.0, dimension as u32]);

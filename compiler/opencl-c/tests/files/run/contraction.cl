@@ -1,4 +1,4 @@
-// RUN: execute -ext=cl_khr_fp64
+// RUN: execute -opencl-only -ext=cl_khr_fp64
 // OpenCL C Specification, "Preprocessor Directives and Macros", FP_CONTRACT. With a = 1 + 2^-12 a
 // product rounded by itself loses 2^-24 of a * a = 1 + 2^-11 + 2^-24.
 // run: scopes
