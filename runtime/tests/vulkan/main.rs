@@ -6,6 +6,7 @@ mod arguments;
 mod both_ways;
 mod forms;
 mod glsl;
+mod glsl_sweep;
 mod images;
 mod images_both_ways;
 mod launches;

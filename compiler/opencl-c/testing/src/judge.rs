@@ -9,8 +9,9 @@ use brolga_compiler_testing::judge::panic_message;
 use brolga_opencl_c::vulkan::{Compiled, GlobalOffset, Pods, Target, Version, compile_for_vulkan};
 use brolga_opencl_c::{Device, Input, Options, compile};
 
+use crate::choices::Choices;
 use crate::oracle::{Contents, is_told};
-use crate::programs::{Argument, ITEMS, Program, pattern};
+use crate::programs::{Argument, ITEMS, Program, pattern, program};
 
 /// Instructions that an interpreter may run.
 const BUDGET: u64 = 20_000_000;
@@ -96,6 +97,16 @@ pub fn compiled_for_vulkan(program: &Program, target: &Target) -> Result<Compile
     let compile = || compile_for_vulkan(&input, &options, &device(), target);
     let compiled = catch_unwind(AssertUnwindSafe(compile));
     compiled.map_err(|panic| format!("panicked: {}", panic_message(&*panic)))
+}
+
+/// Modules for Vulkan of so many random programs, as far as Vulkan can express them.
+pub fn vulkan_modules(programs: u64) -> Vec<Vec<u32>> {
+    let modules = (0..programs).filter_map(|seed| {
+        let program = program(&mut Choices::random(seed), "");
+        let compiled = compiled_for_vulkan(&program, &vulkan_target(seed)).ok()?;
+        compiled.words
+    });
+    modules.collect()
 }
 
 /// The module of the compiler.

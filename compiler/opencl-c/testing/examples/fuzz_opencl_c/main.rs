@@ -9,6 +9,7 @@
 //!
 //! `programs-clang` judges what clang 15 makes of the programs instead, which must be the same;
 //! `programs-vulkan` what becomes of them by way of a module for Vulkan, if they have one.
+//! `mutate-vulkan` mutates such modules.
 //!
 //! Each number is one program, always the same. A program that computes something else than as C is
 //! shrunk and written to `fuzz-failures/`, in both languages and with the choices it is made of.
@@ -24,6 +25,7 @@ use std::process::ExitCode;
 
 use brolga_compiler_testing::children;
 use brolga_compiler_testing::engines::Engine;
+use brolga_compiler_testing::modules::mutate as modules;
 use brolga_opencl_c::Std;
 use brolga_opencl_c_testing::choices::Choices;
 use brolga_opencl_c_testing::mutate::{self, Fate};
@@ -32,8 +34,8 @@ use brolga_opencl_c_testing::programs::{Program, program};
 use brolga_opencl_c_testing::{judge, oracle};
 
 const USAGE: &str =
-    "usage: fuzz_opencl_c programs|programs-clang|programs-vulkan|mutate [--seed S] [--count N]
-                     [--jobs J]
+    "usage: fuzz_opencl_c programs|programs-clang|programs-vulkan|mutate|mutate-vulkan [--seed S]
+                     [--count N] [--jobs J]
        fuzz_opencl_c print SEED [c]
        fuzz_opencl_c print-mutated SEED
        fuzz_opencl_c choices programs|programs-clang|programs-vulkan FILE
@@ -41,6 +43,9 @@ const USAGE: &str =
 
 /// Programs that go to gcc together.
 const BATCH: u64 = 48;
+
+/// Programs whose modules for Vulkan are mutated.
+const MUTATED_FROM: u64 = 200;
 
 fn option(args: &[String], name: &str, default: u64) -> u64 {
     let at = args.iter().position(|arg| arg == name);
@@ -237,6 +242,19 @@ fn main() -> ExitCode {
                 match mutate::survives(std, &source) {
                     Ok(Fate::Compiled) => children::accepted(),
                     Ok(Fate::Refused) => {}
+                    Err(why) => children::report(seed, &why),
+                }
+            }
+            ExitCode::SUCCESS
+        }
+        ["child-mutate-vulkan", ..] => {
+            std::panic::set_hook(Box::new(|_| {}));
+            let corpus = judge::vulkan_modules(MUTATED_FROM);
+            for seed in seed..seed + count {
+                children::announce(seed);
+                match modules::survives(&modules::module(&corpus, seed)) {
+                    Ok(modules::Fate::Compiled) => children::accepted(),
+                    Ok(modules::Fate::Refused) => {}
                     Err(why) => children::report(seed, &why),
                 }
             }
