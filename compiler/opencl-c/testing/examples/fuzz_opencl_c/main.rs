@@ -212,7 +212,7 @@ fn main() -> ExitCode {
     let jobs = option(&args, "--jobs", 2) as usize;
     match words.as_slice() {
         [
-            "programs" | "programs-clang" | "programs-vulkan" | "mutate",
+            "programs" | "programs-clang" | "programs-vulkan" | "mutate" | "mutate-vulkan",
             ..,
         ] => {
             let found = children::run(words[0], seed, count, jobs);
