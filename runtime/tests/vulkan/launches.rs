@@ -122,3 +122,34 @@ fn sizes_of_work_groups_are_ids() {
         }
     }
 }
+
+/// What a source prints when it is built directly, it prints by way of its module for Vulkan.
+#[test]
+fn sources_print_the_same() {
+    let source = "kernel void k(global const int *a, float f) {
+        int i = get_global_id(0);
+        if (i % 3 == 0) printf(\"%d of %s: %5.2f %v4hld|\", a[i], \"data\", f, (int4)(i, 1, -2, 3));
+        if (i == 5) printf(\"%c%%%x\\n|\", 'c', a[i]);
+    }";
+    let (context, printed) = printing();
+    let queue = queue(&context);
+    let data = buffer(&context, &[100, 200, u32::MAX, 400, 500, 0xbeef, 700]);
+    let pieces = |program: &Arc<Program>| {
+        let kernel = program.kernel("k").unwrap();
+        kernel.set_arg_buffer(0, Some(&data)).unwrap();
+        kernel.set_arg_value(1, &2.5f32.to_ne_bytes()).unwrap();
+        launch(&queue, &kernel, 7, 1);
+        queue.finish().unwrap();
+        let printed = String::from_utf8(std::mem::take(&mut *printed.lock().unwrap())).unwrap();
+        let mut pieces: Vec<String> = printed.split('|').map(str::to_owned).collect();
+        pieces.sort();
+        pieces
+    };
+    let direct = brolga_runtime_testing::built(&context, source, "-cl-std=CL1.2");
+    let expected = pieces(&direct);
+    assert_eq!(expected.len(), 5);
+    for target in ways::targets() {
+        let module = ways::module_of(source, brolga_opencl_c::Std::C12, &target).unwrap();
+        assert_eq!(pieces(&built_of(&context, &module)), expected, "{target:?}");
+    }
+}
