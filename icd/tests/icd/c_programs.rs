@@ -238,3 +238,15 @@ fn terminate_context() {
 fn under_valgrind() {
     support::c_program_under("valgrind", &["--quiet", "--tool=none"], "enqueue.c");
 }
+
+/// Arguments that a module's reflection leaves out are set like any others.
+#[test]
+fn arguments_that_a_module_of_vulkans_does_not_describe() {
+    let module = brolga_runtime_testing::assemble(include_str!(
+        "../../../compiler/tests/spirv/accept/vulkan_unused_argument.spvasm"
+    ));
+    let folder = tempfile::TempDir::new().expect("a temporary folder can be made");
+    let file = folder.path().join("module.spv");
+    std::fs::write(&file, module).expect("the folder is writable");
+    support::c_program_with("vulkan_arguments.c", &file.display().to_string(), &[]);
+}

@@ -86,3 +86,70 @@ fn what_a_launch_decides_is_pushed_and_specialized() {
         assert_eq!(found, expected, "work-item {i}");
     }
 }
+
+/// "LocalSizeId": what the ids are, specialized or not, and what a launch specializes is its own.
+#[test]
+fn sizes_of_work_groups_are_ids() {
+    let context = context();
+    let queue = queue(&context);
+    let text = include_str!("../../../compiler/tests/spirv/accept/vulkan_local_size_id.spvasm");
+    // Implementations say whether they take this; the tools refuse it unless told.
+    let module = module(text, "1.3", false);
+    for (specialized, size) in [(None, 2), (Some(4u32), 4)] {
+        let program = Program::from_il(&context, &module).unwrap();
+        if let Some(size) = specialized {
+            program.set_spec_constant(7, &size.to_ne_bytes()).unwrap();
+        }
+        program.build("", None).unwrap();
+        let kernel = program.kernel("by_number").unwrap();
+        assert_eq!(kernel.info().required_work_group_size, Some([size, 1, 1]));
+        let run = |kernel: &Arc<Kernel>, local: usize| {
+            let out = buffer(&context, &[9; 8]);
+            kernel.set_arg_buffer(0, Some(&out)).unwrap();
+            let sizes = (Some(&[8][..]), Some(&[local][..]));
+            queue.enqueue_nd_range(kernel, 1, None, sizes.0, sizes.1, &[])?;
+            let counting: Vec<u32> = (0..8).map(|i| i % local as u32).collect();
+            assert_eq!(words(&queue, &out), counting);
+            Ok(())
+        };
+        run(&kernel, size as usize).unwrap();
+        let other = run(&kernel, 8);
+        assert_eq!(other, Err(ClError::INVALID_WORK_GROUP_SIZE));
+        let kernel = program.kernel("by_launch").unwrap();
+        assert_eq!(kernel.info().required_work_group_size, None);
+        for local in [1, 2, 8] {
+            run(&kernel, local).unwrap();
+        }
+    }
+}
+
+/// What a source prints when it is built directly, it prints by way of its module for Vulkan.
+#[test]
+fn sources_print_the_same() {
+    let source = "kernel void k(global const int *a, float f) {
+        int i = get_global_id(0);
+        if (i % 3 == 0) printf(\"%d of %s: %5.2f %v4hld|\", a[i], \"data\", f, (int4)(i, 1, -2, 3));
+        if (i == 5) printf(\"%c%%%x\\n|\", 'c', a[i]);
+    }";
+    let (context, printed) = printing();
+    let queue = queue(&context);
+    let data = buffer(&context, &[100, 200, u32::MAX, 400, 500, 0xbeef, 700]);
+    let pieces = |program: &Arc<Program>| {
+        let kernel = program.kernel("k").unwrap();
+        kernel.set_arg_buffer(0, Some(&data)).unwrap();
+        kernel.set_arg_value(1, &2.5f32.to_ne_bytes()).unwrap();
+        launch(&queue, &kernel, 7, 1);
+        queue.finish().unwrap();
+        let printed = String::from_utf8(std::mem::take(&mut *printed.lock().unwrap())).unwrap();
+        let mut pieces: Vec<String> = printed.split('|').map(str::to_owned).collect();
+        pieces.sort();
+        pieces
+    };
+    let direct = brolga_runtime_testing::built(&context, source, "-cl-std=CL1.2");
+    let expected = pieces(&direct);
+    assert_eq!(expected.len(), 5);
+    for target in ways::targets() {
+        let module = ways::module_of(source, brolga_opencl_c::Std::C12, &target).unwrap();
+        assert_eq!(pieces(&built_of(&context, &module)), expected, "{target:?}");
+    }
+}

@@ -3,10 +3,15 @@
 //! Vulkan.
 
 mod arguments;
+mod both_ways;
 mod forms;
 mod glsl;
+mod glsl_sweep;
 mod images;
+mod images_both_ways;
 mod launches;
+mod programs;
+mod ways;
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -23,27 +28,29 @@ use brolga_runtime::{
 use brolga_runtime_testing::*;
 use opencl_sys::*;
 
+/// What a tool of `spirv-tools` makes of its input, for a version of Vulkan.
+fn tool(tool: &str, version: &str, args: &[&str], input: &[u8]) -> Vec<u8> {
+    let mut child = Command::new(tool)
+        .args(["--target-env", &format!("vulkan{version}")])
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("this test needs spirv-as and spirv-val (package spirv-tools)");
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input).unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{tool}");
+    output.stdout
+}
+
 /// The bytes of a module for a version of Vulkan, checked by the tools unless they are older than
 /// what is in it.
 fn module(text: &str, version: &str, is_known: bool) -> Vec<u8> {
-    let tool = |tool: &str, args: &[&str], input: &[u8]| {
-        let mut child = Command::new(tool)
-            .args(["--target-env", &format!("vulkan{version}")])
-            .args(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("this test needs spirv-as and spirv-val (package spirv-tools)");
-        let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(input).unwrap();
-        drop(stdin);
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{tool}");
-        output.stdout
-    };
-    let bytes = tool("spirv-as", &["-o", "-", "-"], text.as_bytes());
+    let bytes = tool("spirv-as", version, &["-o", "-", "-"], text.as_bytes());
     if is_known {
-        tool("spirv-val", &["-"], &bytes);
+        tool("spirv-val", version, &["-"], &bytes);
     }
     bytes
 }

@@ -6,10 +6,12 @@ use brolga_compiler::ir::{Module, verify};
 use brolga_compiler::{BuildOptions, NdRange, SpecConstants, spirv};
 use brolga_compiler_testing::engines::{Arg, Case, Engine};
 use brolga_compiler_testing::judge::panic_message;
+use brolga_opencl_c::vulkan::{Compiled, GlobalOffset, Pods, Target, Version, compile_for_vulkan};
 use brolga_opencl_c::{Device, Input, Options, compile};
 
+use crate::choices::Choices;
 use crate::oracle::{Contents, is_told};
-use crate::programs::{Argument, ITEMS, Program, pattern};
+use crate::programs::{Argument, ITEMS, Program, pattern, program};
 
 /// Instructions that an interpreter may run.
 const BUDGET: u64 = 20_000_000;
@@ -53,6 +55,58 @@ pub fn compiled(program: &Program) -> Result<Vec<u32>, String> {
         }),
         Err(panic) => Err(format!("panicked: {}", panic_message(&*panic))),
     }
+}
+
+/// How many targets [`vulkan_target`] chooses from.
+pub const VULKAN_TARGETS: u64 = 12;
+
+/// A target for Vulkan: the versions and the places of arguments passed by value, in turn.
+pub fn vulkan_target(seed: u64) -> Target {
+    let versions = [Version::V1_0, Version::V1_1, Version::V1_2, Version::V1_3];
+    let (pods, cluster_pods, global_offset) = match seed / 4 % 3 {
+        0 => (Pods::StorageBuffer, true, GlobalOffset::None),
+        1 => (Pods::StorageBuffer, false, GlobalOffset::PushConstant),
+        _ => (Pods::PushConstant, true, GlobalOffset::SpecConstant),
+    };
+    Target {
+        pods,
+        cluster_pods,
+        global_offset,
+        max_push_constants: 1 << 16,
+        // As the programs are made for.
+        wide_sizes: true,
+        ..Target::new(versions[seed as usize % 4])
+    }
+}
+
+/// The module for Vulkan that the front end makes of a program, or what Vulkan cannot express.
+///
+/// # Errors
+/// What the front end says of itself if it panics.
+pub fn compiled_for_vulkan(program: &Program, target: &Target) -> Result<Compiled, String> {
+    let input = Input {
+        name: "program.cl",
+        source: &program.text.cl,
+        headers: &[],
+    };
+    let options = Options {
+        std: program.std,
+        no_warnings: true,
+        ..Options::default()
+    };
+    let compile = || compile_for_vulkan(&input, &options, &device(), target);
+    let compiled = catch_unwind(AssertUnwindSafe(compile));
+    compiled.map_err(|panic| format!("panicked: {}", panic_message(&*panic)))
+}
+
+/// Modules for Vulkan of so many random programs, as far as Vulkan can express them.
+pub fn vulkan_modules(programs: u64) -> Vec<Vec<u32>> {
+    let modules = (0..programs).filter_map(|seed| {
+        let program = program(&mut Choices::random(seed), "");
+        let compiled = compiled_for_vulkan(&program, &vulkan_target(seed)).ok()?;
+        compiled.words
+    });
+    modules.collect()
 }
 
 /// The module of the compiler.

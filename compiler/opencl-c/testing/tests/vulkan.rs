@@ -5,6 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use brolga_compiler_testing::engines::Engine;
+use brolga_compiler_testing::modules::mutate;
 use brolga_opencl_c::vulkan::{Compiled, Target, Version, compile_for_vulkan};
 use brolga_opencl_c::{Input, Options, Std};
 use brolga_opencl_c_testing::choices::Choices;
@@ -17,6 +18,10 @@ const PROGRAMS: u64 = 80;
 /// Words of a module above which the device is not asked: what its compiler takes grows faster than
 /// the module, a minute and more here.
 const MOST_WORDS: usize = 50_000;
+
+/// Mutated modules, and of how many programs they are made.
+const MUTATED: u64 = 300;
+const MUTATED_FROM: u64 = 60;
 
 /// What `spirv-val` says against a module.
 fn validate(words: &[u32], environment: &str) -> Result<(), String> {
@@ -166,6 +171,25 @@ fn local_memory_and_loops_run_on_an_implementation_of_vulkan() {
     assert_eq!(found[0], bytes(&expected));
     assert_eq!(found[1], 8i32.to_ne_bytes());
 }
+
+/// What is near a module for Vulkan is compiled or refused.
+#[test]
+fn mutated_modules_for_vulkan_never_panic() {
+    let corpus = judge::vulkan_modules(MUTATED_FROM);
+    let (mut compiled, mut refused) = (0, 0);
+    for seed in (1..MUTATED).filter(|seed| !seed.is_multiple_of(mutate::BUILT)) {
+        match mutate::survives(&mutate::module(&corpus, seed)) {
+            Ok(mutate::Fate::Compiled) => compiled += 1,
+            Ok(mutate::Fate::Refused) => refused += 1,
+            Err(why) => panic!("module {seed}: {why}"),
+        }
+    }
+    assert!(
+        compiled > 20 && refused > 20,
+        "{compiled} modules were accepted, {refused} were not"
+    );
+}
+
 /// A member that is read by other types than it was written by.
 #[test]
 fn numbers_are_put_together_of_their_parts() {

@@ -13,6 +13,10 @@ use super::resources::{descriptor_of, is_in};
 use super::source::{SourceId, SourceInst, Variable};
 use super::writer::with;
 
+/// "Alignment of Types": the largest alignment of a structure in OpenCL C. Its size is a multiple
+/// of that, which what is behind its last member fills up, and blocks need not have that.
+const MOST_PADDING: u64 = 127;
+
 impl KernelMaker<'_, '_> {
     /// A block of arguments: a private variable of its layout.
     pub fn block(&mut self, variable: &Variable<'_>) -> Result<SourceId> {
@@ -72,7 +76,13 @@ impl KernelMaker<'_, '_> {
             }
             _ => return Ok(()),
         };
-        if !self.is_inside(&argument.inst, variable, offset, size)? {
+        let padding = param.bytes.map_or(0, |_| MOST_PADDING);
+        if !self.is_inside(
+            &argument.inst,
+            variable,
+            offset,
+            size.saturating_sub(padding).max(1),
+        )? {
             return Ok(());
         }
         if matches!(argument.became, Became::Address { .. }) {
@@ -91,7 +101,9 @@ impl KernelMaker<'_, '_> {
         if let Some(bytes) = param.bytes {
             let byte = self.writer().int(8);
             let from = self.cast(param.id, StorageClass::Function, byte);
-            let bytes = self.writer().u32(bytes);
+            let behind = self.source.size(variable.pointee) - offset;
+            let bytes = u64::from(bytes).min(behind);
+            let bytes = self.writer().u32(bytes as u32);
             let place = self.lowering.place;
             let operands = [to, from, bytes];
             let body = &mut self.lowering.body;

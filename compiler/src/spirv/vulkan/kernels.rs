@@ -75,7 +75,8 @@ pub(super) fn make(
         let operands = [&[ExecutionModel::Kernel as u32, id][..], &name].concat();
         writer.entries.inst(inst.offset, Op::EntryPoint, &operands);
         let modes = modes.get(&kernel.function).map_or(&[][..], Vec::as_slice);
-        execution_modes(reflection, kernel, modes, size, id, writer);
+        let known = (reflection, resources);
+        execution_modes(known, kernel, modes, size, id, writer);
     }
     let model = source.insts.iter().find(|i| i.op() == Op::MemoryModel);
     match (made.is_empty(), model) {
@@ -109,7 +110,7 @@ fn kernel_of<'r, 'a>(
 }
 
 fn execution_modes(
-    reflection: &Reflection<'_>,
+    (reflection, resources): (&Reflection<'_>, &Resources<'_>),
     kernel: &KernelSource<'_>,
     modes: &[&SourceInst<'_>],
     size: Option<&SourceInst<'_>>,
@@ -121,6 +122,14 @@ fn execution_modes(
         .values()
         .any(|what| matches!(what, LaunchNumber::LocalSize(_)));
     let place = kernel.inst.offset;
+    // "LocalSizeId": of ids that no launch specializes, it is the kernel's own.
+    let is_own = |inst: &&SourceInst<'_>| match inst.operands {
+        [_, mode, ids @ ..] => {
+            *mode == ExecutionMode::LocalSizeId as u32
+                && !ids.iter().any(|&id| resources.is_launch(id))
+        }
+        _ => false,
+    };
     let mut own_size = false;
     // "WorkgroupSize": such a constant is stronger than the execution mode.
     match (kernel.required_size, size) {
@@ -130,6 +139,7 @@ fn execution_modes(
                 .modes
                 .inst(place, Op::ExecutionMode, &with(&mode, &size));
         }
+        (None, None) if modes.iter().any(is_own) => own_size = true,
         (None, _) if of_launch => {}
         (None, Some(constant)) => {
             let mode = [id, ExecutionMode::LocalSizeId as u32];

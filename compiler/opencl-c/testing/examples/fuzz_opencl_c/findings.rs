@@ -29,7 +29,7 @@ pub fn tell(mode: &str, found: &Found) -> ExitCode {
         let kind = kind(why);
         if kinds.len() < SHRUNK && !kinds.contains(&kind) {
             kinds.push(kind);
-            if mode == "mutate" {
+            if mode.starts_with("mutate") {
                 continue;
             }
             match keep(mode, *seed, Path::new("fuzz-failures")) {

@@ -7,7 +7,9 @@
 //! cargo run -p brolga-opencl-c-testing --example fuzz_opencl_c -- mutate --seed 0 --count 10000
 //! ```
 //!
-//! `programs-clang` judges what clang 15 makes of the programs instead, which must be the same.
+//! `programs-clang` judges what clang 15 makes of the programs instead, which must be the same;
+//! `programs-vulkan` what becomes of them by way of a module for Vulkan, if they have one.
+//! `mutate-vulkan` mutates such modules.
 //!
 //! Each number is one program, always the same. A program that computes something else than as C is
 //! shrunk and written to `fuzz-failures/`, in both languages and with the choices it is made of.
@@ -23,6 +25,7 @@ use std::process::ExitCode;
 
 use brolga_compiler_testing::children;
 use brolga_compiler_testing::engines::Engine;
+use brolga_compiler_testing::modules::mutate as modules;
 use brolga_opencl_c::Std;
 use brolga_opencl_c_testing::choices::Choices;
 use brolga_opencl_c_testing::mutate::{self, Fate};
@@ -31,14 +34,18 @@ use brolga_opencl_c_testing::programs::{Program, program};
 use brolga_opencl_c_testing::{judge, oracle};
 
 const USAGE: &str =
-    "usage: fuzz_opencl_c programs|programs-clang|mutate [--seed S] [--count N] [--jobs J]
+    "usage: fuzz_opencl_c programs|programs-clang|programs-vulkan|mutate|mutate-vulkan [--seed S]
+                     [--count N] [--jobs J]
        fuzz_opencl_c print SEED [c]
        fuzz_opencl_c print-mutated SEED
-       fuzz_opencl_c choices programs|programs-clang FILE
-       fuzz_opencl_c shrink programs|programs-clang SEED";
+       fuzz_opencl_c choices programs|programs-clang|programs-vulkan FILE
+       fuzz_opencl_c shrink programs|programs-clang|programs-vulkan SEED";
 
 /// Programs that go to gcc together.
 const BATCH: u64 = 48;
+
+/// Programs whose modules for Vulkan are mutated.
+const MUTATED_FROM: u64 = 200;
 
 fn option(args: &[String], name: &str, default: u64) -> u64 {
     let at = args.iter().position(|arg| arg == name);
@@ -93,6 +100,40 @@ fn judge_ours(seeds: &[u64], programs: &[Program], expected: Vec<Expected>) {
     }
 }
 
+fn judge_for_vulkan(seeds: &[u64], programs: &[Program], expected: Vec<Expected>) {
+    for ((&seed, program), expected) in seeds.iter().zip(programs).zip(expected) {
+        children::announce(seed);
+        match judged_for_vulkan(seed, program, &engines(seed), || expected) {
+            Ok(Judged::Computed) => children::accepted(),
+            Ok(Judged::Refused) => {}
+            Err(why) => children::report(seed, &why),
+        }
+    }
+}
+
+/// What came of a program's module for Vulkan.
+enum Judged {
+    Computed,
+    /// Vulkan cannot express it.
+    Refused,
+}
+
+fn judged_for_vulkan(
+    seed: u64,
+    program: &Program,
+    engines: &[Engine],
+    expected: impl FnOnce() -> Expected,
+) -> Result<Judged, String> {
+    let module = judge::compiled_for_vulkan(program, &judge::vulkan_target(seed))?;
+    let Some(words) = module.words else {
+        return Ok(Judged::Refused);
+    };
+    let module = judge::translated(&words)?;
+    let expected = expected().map_err(|why| format!("no oracle: {why}"))?;
+    judge::judge_module(program, &module, &expected, engines)?;
+    Ok(Judged::Computed)
+}
+
 /// clang is started once for all programs of a version.
 fn judge_clangs(seeds: &[u64], programs: &[Program], expected: Vec<Expected>) {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -137,9 +178,16 @@ fn judged(mode: &str, program: &Program) -> Result<(), String> {
         judge::compiled(program)?;
     }
     let folder = tempfile::tempdir().map_err(|why| why.to_string())?;
-    let mut all = oracle::run(std::slice::from_ref(program), folder.path())
-        .map_err(|why| format!("no oracle: {why}"))?;
-    let expected = all.pop().ok_or("no oracle: nothing")?;
+    let oracle = || {
+        let mut all = oracle::run(std::slice::from_ref(program), folder.path())?;
+        all.pop().ok_or_else(|| "nothing".to_owned())
+    };
+    if mode == "programs-vulkan" {
+        // Any version: which one a list of choices was judged for is not known.
+        return (0..judge::VULKAN_TARGETS)
+            .try_for_each(|at| judged_for_vulkan(at, program, Engine::all(), oracle).map(drop));
+    }
+    let expected = oracle().map_err(|why| format!("no oracle: {why}"))?;
     if ours {
         return judge::judge(program, &expected, Engine::all());
     }
@@ -163,7 +211,10 @@ fn main() -> ExitCode {
     let count = option(&args, "--count", 1000);
     let jobs = option(&args, "--jobs", 2) as usize;
     match words.as_slice() {
-        ["programs" | "programs-clang" | "mutate", ..] => {
+        [
+            "programs" | "programs-clang" | "programs-vulkan" | "mutate" | "mutate-vulkan",
+            ..,
+        ] => {
             let found = children::run(words[0], seed, count, jobs);
             findings::tell(words[0], &found)
         }
@@ -177,6 +228,11 @@ fn main() -> ExitCode {
             programs(seed, count, judge_clangs);
             ExitCode::SUCCESS
         }
+        ["child-programs-vulkan", ..] => {
+            std::panic::set_hook(Box::new(|_| {}));
+            programs(seed, count, judge_for_vulkan);
+            ExitCode::SUCCESS
+        }
         ["child-mutate", ..] => {
             std::panic::set_hook(Box::new(|_| {}));
             let corpus = mutate::corpus();
@@ -186,6 +242,19 @@ fn main() -> ExitCode {
                 match mutate::survives(std, &source) {
                     Ok(Fate::Compiled) => children::accepted(),
                     Ok(Fate::Refused) => {}
+                    Err(why) => children::report(seed, &why),
+                }
+            }
+            ExitCode::SUCCESS
+        }
+        ["child-mutate-vulkan", ..] => {
+            std::panic::set_hook(Box::new(|_| {}));
+            let corpus = judge::vulkan_modules(MUTATED_FROM);
+            for seed in seed..seed + count {
+                children::announce(seed);
+                match modules::survives(&modules::module(&corpus, seed)) {
+                    Ok(modules::Fate::Compiled) => children::accepted(),
+                    Ok(modules::Fate::Refused) => {}
                     Err(why) => children::report(seed, &why),
                 }
             }
