@@ -5,7 +5,7 @@
 //! of other code go on meanwhile, and a second launch of the same code waits for the first instead
 //! of compiling again. What a kernel's first launch is likely to need is made in the background
 //! before, from when its program is built or the kernel object created
-//! ([`Executable::compile_ahead`]).
+//! (`Executable::compile_ahead`).
 
 use std::any::Any;
 use std::collections::HashMap;

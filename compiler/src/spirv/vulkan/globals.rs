@@ -82,7 +82,7 @@ pub(super) fn lower(
             }
             Op::Variable | Op::UntypedVariableKHR => variable(source, resources, inst, writer)?,
             op if op.is_type() || op == Op::TypeForwardPointer => {
-                type_declaration(source, &read, inst, writer)?;
+                type_declaration(source, resources, &read, inst, writer)?;
             }
             _ if inst.result.is_some_and(|id| resources.is_launch(id)) => {}
             _ => copy(&mut writer.globals, inst),
@@ -207,6 +207,7 @@ fn variable(
 
 fn type_declaration(
     source: &Source<'_>,
+    resources: &Resources<'_>,
     read: &HashSet<SourceId>,
     inst: &SourceInst<'_>,
     writer: &mut Writer,
@@ -221,6 +222,10 @@ fn type_declaration(
         (Op::TypePointer, &[of, pointee]) => vec![class(of)?, pointee],
         (Op::TypeUntypedPointerKHR, &[of]) => vec![class(of)?],
         (Op::TypeForwardPointer, &[pointer, of]) => vec![pointer, class(of)?],
+        (Op::TypeArray, &[_, length]) if resources.is_launch(length) => {
+            let message = "how long an array is may not depend on what a launch decides";
+            return Err(source.error(inst, message));
+        }
         (Op::TypeRuntimeArray, &[element]) => {
             // How long it is nobody asks: addresses are computed of what it consists of.
             let one = writer.u32(1);
