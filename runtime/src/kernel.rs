@@ -190,8 +190,12 @@ impl Kernel {
         let mut args = self.args.lock();
         args.block.write(arg.offset, bytes);
         let before = std::mem::replace(&mut args.bound[index as usize], bound);
-        let is_object = |bound: &Bound| matches!(bound, Bound::Object(_));
-        if is_object(&before) || is_object(&args.bound[index as usize]) {
+        let keeps_objects = match (&before, &args.bound[index as usize]) {
+            (Bound::Object(before), Bound::Object(now)) => Weak::ptr_eq(before, now),
+            (Bound::Object(_), _) | (_, Bound::Object(_)) => false,
+            _ => true,
+        };
+        if !keeps_objects {
             args.objects = Weak::new();
         }
     }
