@@ -120,6 +120,26 @@ fn random_programs_compute_for_vulkan_what_they_do_as_c() {
     );
 }
 
+/// What sets all of an array of arrays keeps its index within each of them.
+#[test]
+fn rows_are_set_one_after_the_other() {
+    let source = "
+        kernel void rows(global ulong *out, int i, int j) {
+            ulong rows[5][2] = {[3] = {11, 12}};
+            rows[i][j] += 1;
+            ulong sum = 0;
+            for (int row = 0; row < 5; row++) sum += rows[row][0] * 100 + rows[row][1];
+            out[0] = sum;
+        }";
+    let module = compiled(source, Std::C12);
+    let words = module.words.as_deref().expect("Vulkan can express it");
+    let device = Lavapipe::open().expect("an implementation of Vulkan");
+    let value = |value: i32| Arg::Value(value.to_le_bytes().to_vec());
+    let args = [Arg::Buffer(vec![0; 8]), value(3), value(1)];
+    let found = device.run((words, &module.descriptor_map, "rows"), &args, (1, 1));
+    assert_eq!(found, Ok(vec![1113u64.to_le_bytes().to_vec()]));
+}
+
 #[test]
 fn local_memory_and_loops_run_on_an_implementation_of_vulkan() {
     let source = "

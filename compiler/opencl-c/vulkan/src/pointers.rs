@@ -74,6 +74,9 @@ pub(crate) struct Class {
     accesses: BTreeSet<(Shape, Access)>,
     /// What passes through memory or is chosen.
     kept: BTreeSet<Shape>,
+    /// Strides at which memory is gone through, whatever arrays it is declared as: units are not
+    /// larger, since an index stays within its array.
+    passed: BTreeSet<u64>,
     declared: BTreeSet<Ty>,
     pub unit: Option<Unit>,
     /// It is written to.
@@ -511,7 +514,7 @@ impl<'a> Analysis<'a> {
                 for pointer in [inst.id_at(0), inst.id_at(1)] {
                     let mut shape = self.shape(pointer);
                     if copy.count > 1 {
-                        insert(&mut shape.strides, self.types.size(copy.element));
+                        self.pass(pointer, &mut shape, self.types.size(copy.element));
                     }
                     self.access_shape(pointer, shape, copy.element, false);
                 }
@@ -527,7 +530,7 @@ impl<'a> Analysis<'a> {
                 };
                 for pointer in [inst.id_at(1), inst.id_at(2)] {
                     let mut shape = self.shape(pointer);
-                    insert(&mut shape.strides, self.types.size(element));
+                    self.pass(pointer, &mut shape, self.types.size(element));
                     self.access_shape(pointer, shape, element, false);
                 }
                 self.writes(inst.id_at(1));
@@ -600,6 +603,13 @@ impl<'a> Analysis<'a> {
         }
     }
 
+    /// Memory is gone through from a pointer on.
+    fn pass(&mut self, pointer: Id, shape: &mut Shape, stride: u64) {
+        insert(&mut shape.strides, stride);
+        let class = self.class(pointer);
+        self.classes[class.0 as usize].passed.insert(stride);
+    }
+
     /// `vload`, `vstore`, and what stores a second result.
     fn follow_extended(&mut self, inst: &Inst) -> Result<(), Error> {
         let Some(access) = VectorAccess::of(self.input, self.types, inst) else {
@@ -620,7 +630,7 @@ impl<'a> Analysis<'a> {
                 let bytes = offset.wrapping_mul(access.stride as i64);
                 shape.add = shape.add.wrapping_add(bytes);
             }
-            None => insert(&mut shape.strides, access.stride),
+            None => self.pass(access.pointer, &mut shape, access.stride),
         }
         let size = self.types.size(access.scalar);
         for lane in 0..access.lanes {
@@ -681,6 +691,7 @@ impl<'a> Analysis<'a> {
         };
         let fits = |unit: Unit| {
             class.kept.iter().all(kept)
+                && class.passed.iter().all(|stride| stride % size == 0)
                 && class.accesses.iter().all(|(shape, access)| {
                     let terms: Vec<(u64, ())> = shape.strides.iter().map(|&s| (s, ())).collect();
                     place(self.types, unit, &terms, shape.add, *access).is_some()
