@@ -20,11 +20,10 @@
 //!   In another file than the test itself the place is `name:3:5`.
 //! - `// LOG: text` is a line that must be in the log.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use brolga_compiler_testing::filetest;
+use brolga_compiler_testing::validator::validate;
 use brolga_opencl_c::options::Define;
 use brolga_opencl_c::vulkan::{GlobalOffset, Pods, Target, Version, compile_for_vulkan};
 use brolga_opencl_c::{Device, Input, Options, Std, check, compile, hir, preprocess};
@@ -303,27 +302,6 @@ fn wanted_map(map: String, test: &Test) -> String {
     match test.output.is_empty() {
         true => String::new(),
         false => map,
-    }
-}
-
-fn validate(words: &[u32], environment: &str) -> Result<(), String> {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let mut validator = Command::new("spirv-val")
-        .args(["--target-env", environment, "-"])
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("spirv-val (package spirv-tools) validates the modules");
-    let mut stdin = validator.stdin.take().expect("the input is piped");
-    stdin.write_all(&bytes).expect("spirv-val reads the module");
-    drop(stdin);
-    let output = validator.wait_with_output().expect("spirv-val ends");
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!(
-            "{environment}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        )),
     }
 }
 

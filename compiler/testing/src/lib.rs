@@ -8,7 +8,7 @@
 //! ```
 //!
 //! `allocation.rs` counts allocated memory. `children.rs` has such work done by processes that may
-//! crash. `machine.rs` compiles one function.
+//! crash. `machine.rs` compiles one function. `validator.rs` asks `spirv-val`.
 //!
 //! Open `engines/mod.rs` first. The tests are in `../tests`, with a page on the format of file
 //! tests.
@@ -22,3 +22,4 @@ pub mod judge;
 pub mod kernels;
 pub mod machine;
 pub mod modules;
+pub mod validator;

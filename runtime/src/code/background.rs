@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::JoinHandle;
 
 use brolga_engine::system::{stack, threads};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::base::root::thread_count;
 
@@ -26,8 +26,9 @@ struct Build {
 /// What waits, each in order, and threads that build.
 struct Builds {
     waiting: VecDeque<Build>,
-    /// What nobody waits for.
+    /// What nobody waits for, and by how many threads it may be done.
     ahead: VecDeque<Work>,
+    most_ahead: u32,
     threads: u32,
 }
 
@@ -40,17 +41,19 @@ impl Builds {
         Builds {
             waiting: VecDeque::new(),
             ahead: VecDeque::new(),
+            most_ahead: 0,
             threads: 0,
         }
     }
 
+    /// What a thread does next, which has been counted.
     fn next(&mut self) -> Option<Build> {
-        let ahead = |work| Build {
-            work,
-            callback: Box::new(|| ()),
-        };
-        let build = self.waiting.pop_front();
-        build.or_else(|| self.ahead.pop_front().map(ahead))
+        if self.waiting.is_empty() && self.threads <= self.most_ahead {
+            let work = self.ahead.pop_front()?;
+            let callback = Box::new(|| ());
+            return Some(Build { work, callback });
+        }
+        self.waiting.pop_front()
     }
 }
 
@@ -89,17 +92,12 @@ pub(super) fn ahead(work: impl FnOnce() + Send + 'static) {
 fn enqueue(builds: &'static Mutex<Builds>, build: Build, most: u32, start: impl Start + 'static) {
     let mut state = builds.lock();
     state.waiting.push_back(build);
-    if state.threads >= most {
-        return;
-    }
-    state.threads += 1;
-    drop(state);
-    if start(Box::new(move || serve(builds, start))).is_err() {
+    if !start_one(builds, state, most, start) {
         serve(builds, start);
     }
 }
 
-/// As [`enqueue`] of what nobody waits for.
+/// As [`enqueue`] of what nobody waits for: no thread, no work.
 fn enqueue_ahead(
     builds: &'static Mutex<Builds>,
     work: Work,
@@ -107,20 +105,31 @@ fn enqueue_ahead(
     start: impl Start + 'static,
 ) {
     let mut state = builds.lock();
+    state.most_ahead = most;
     if most == 0 {
         return;
     }
     state.ahead.push_back(work);
-    if state.threads >= most {
-        return;
-    }
-    state.threads += 1;
-    drop(state);
-    if start(Box::new(move || serve(builds, start))).is_err() {
+    if !start_one(builds, state, most, start) {
         let mut state = builds.lock();
         state.threads -= 1;
         state.ahead.clear();
     }
+}
+
+/// Starts a thread unless there are `most`. False if it was counted and there can be none.
+fn start_one(
+    builds: &'static Mutex<Builds>,
+    mut state: MutexGuard<'_, Builds>,
+    most: u32,
+    start: impl Start + 'static,
+) -> bool {
+    if state.threads >= most {
+        return true;
+    }
+    state.threads += 1;
+    drop(state);
+    start(Box::new(move || serve(builds, start))).is_ok()
 }
 
 /// Builds until nothing waits. This thread has been counted.

@@ -597,13 +597,15 @@ impl Kernels {
         let code = cell.get_or_init(|| {
             let start = timestamp();
             let compile = || self.source.compile(kernel, &key);
-            let mut code = trace::span("compile", compile, |_| {
+            let code = trace::span("compile", compile, |_| {
                 let name = format!("compile {}", self.source.kernels()[kernel].name);
                 (name, json!({ "launch key": format!("{key:?}") }))
-            })?;
-            code.is_ahead = AtomicBool::new(why == For::Later);
+            });
             took = Some(timestamp() - start);
-            Ok(Arc::new(code))
+            code.map(|code| {
+                code.is_ahead.store(why == For::Later, Relaxed);
+                Arc::new(code)
+            })
         });
         if let Ok(code) = code
             && why == For::Launch

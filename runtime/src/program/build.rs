@@ -277,7 +277,9 @@ impl Program {
                     .map_or(0, |executable| executable.global_variable_size());
                 state.executable = product.executable;
                 state.info.status = CL_BUILD_SUCCESS;
-                if let Some(executable) = &state.executable {
+                let executable = state.executable.clone();
+                drop(state);
+                if let Some(executable) = executable {
                     self.compile_ahead(|| executable.compile_all_ahead());
                 }
                 Ok(())

@@ -2,7 +2,7 @@
 //! does when it is built directly.
 
 use brolga_opencl_c_testing::choices::Choices;
-use brolga_opencl_c_testing::judge::vulkan_target;
+use brolga_opencl_c_testing::judge::{self, vulkan_target};
 use brolga_opencl_c_testing::programs::{Argument, ITEMS, Program as Random, pattern, program};
 
 use super::ways::*;
@@ -29,16 +29,6 @@ fn args(program: &Random) -> Vec<Arg> {
     program.args.iter().map(arg).collect()
 }
 
-/// What is compared of a program's buffers.
-fn told(program: &Random, contents: Contents) -> Contents {
-    let buffers = program.args.iter();
-    let buffers = buffers.filter(|arg| !matches!(arg, Argument::Value { .. }));
-    let pairs = buffers.zip(contents);
-    let is_told = |arg: &Argument| matches!(arg, Argument::Out(_) | Argument::Counter);
-    let told = pairs.filter(|(arg, _)| is_told(arg));
-    told.map(|(_, words)| words).collect()
-}
-
 #[test]
 fn random_programs_compute_the_same() {
     let context = context();
@@ -55,7 +45,7 @@ fn random_programs_compute_the_same() {
         let range = Range(None, &[2 * ITEMS], Some(&[ITEMS]));
         let [expected, found] = [direct, built_of(&context, &module)].map(|program| {
             let outcome = outcome(&program, "k", &args(&random), range);
-            told(&random, outcome.expect("it is launched"))
+            judge::told(&random, outcome.expect("it is launched"))
         });
         assert_eq!(found, expected, "program {seed}:\n{source}");
         done += 1;

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use brolga_compiler::NdRange;
 use brolga_compiler_testing::engines::{Arg, Case, Engine};
 use brolga_opencl_c_testing::judge;
-use brolga_opencl_c_testing::lavapipe::{self, Lavapipe};
+use brolga_opencl_c_testing::lavapipe::Lavapipe;
 use brolga_opencl_c_testing::programs::pattern;
 
 /// Instructions that an interpreter may run.
@@ -38,15 +38,6 @@ fn argument(text: &str) -> Result<Arg, String> {
     })
 }
 
-fn on_vulkan(arg: &Arg) -> Result<lavapipe::Arg, String> {
-    Ok(match arg {
-        Arg::Buffer(bytes) => lavapipe::Arg::Buffer(bytes.clone()),
-        Arg::Value(bytes) => lavapipe::Arg::Value(bytes.clone()),
-        Arg::Local(bytes) => lavapipe::Arg::Local(*bytes as usize),
-        Arg::Image(_) | Arg::Sampler(_) => return Err("an image or sampler".to_owned()),
-    })
-}
-
 fn run(words: &[String]) -> Result<bool, String> {
     let [module, map, kernel, global, local, rest @ ..] = words else {
         return Err("usage: both MODULE.spv MODULE.map KERNEL GLOBAL LOCAL ARG...".to_owned());
@@ -66,8 +57,7 @@ fn run(words: &[String]) -> Result<bool, String> {
         .collect::<Result<_, _>>()?;
 
     let device = Lavapipe::open()?;
-    let given: Vec<lavapipe::Arg> = args.iter().map(on_vulkan).collect::<Result<_, _>>()?;
-    let theirs = device.run((&words, &map, kernel), &given, (global, local))?;
+    let theirs = device.run((&words, &map, kernel), &args, (global, local))?;
 
     let translated = judge::translated(&words)?;
     let mut kernels = translated.kernels.iter();

@@ -120,6 +120,25 @@ pub fn translated(words: &[u32]) -> Result<Module, String> {
     Ok(module)
 }
 
+/// What a program is launched with.
+pub fn arguments(program: &Program) -> Vec<Arg> {
+    let argument = |arg: &Argument| match arg {
+        Argument::Out(size) | Argument::Scratch(size) => Arg::Buffer(vec![0; *size]),
+        Argument::Counter => Arg::Buffer(vec![0; 4]),
+        Argument::Input(size) => Arg::Buffer(pattern(*size)),
+        Argument::Value { size, .. } => Arg::Value(pattern(*size)),
+    };
+    program.args.iter().map(argument).collect()
+}
+
+/// What is compared of a program's buffers.
+pub fn told<T>(program: &Program, buffers: Vec<T>) -> Vec<T> {
+    let is_buffer = |arg: &&Argument| !matches!(arg, Argument::Value { .. });
+    let pairs = program.args.iter().filter(is_buffer).zip(buffers);
+    let told = pairs.filter(|(arg, _)| is_told(arg));
+    told.map(|(_, contents)| contents).collect()
+}
+
 /// What the program leaves in its buffers in one engine.
 ///
 /// # Errors
@@ -131,34 +150,19 @@ pub fn outcome(program: &Program, module: &Module, engine: Engine) -> Result<Con
         .iter()
         .position(|kernel| kernel.info.name == name);
     let kernel = kernel.ok_or("there is no kernel")?;
-    let args: Vec<Arg> = program
-        .args
-        .iter()
-        .map(|arg| match arg {
-            Argument::Out(size) | Argument::Scratch(size) => Arg::Buffer(vec![0; *size]),
-            Argument::Counter => Arg::Buffer(vec![0; 4]),
-            Argument::Input(size) => Arg::Buffer(pattern(*size)),
-            Argument::Value { size, .. } => Arg::Value(pattern(*size)),
-        })
-        .collect();
     let range = NdRange {
         work_dim: 1,
         global_offset: [0; 3],
         global_size: [2 * ITEMS as u64, 1, 1],
         local_size: [ITEMS as u64, 1, 1],
     };
-    let case = Case::new(module, kernel, range, args);
+    let case = Case::new(module, kernel, range, arguments(program));
     let run = catch_unwind(AssertUnwindSafe(|| engine.run(&case, BUDGET)));
     let buffers = match run {
         Ok(outcome) => outcome?.buffers,
         Err(panic) => return Err(format!("panicked: {}", panic_message(&*panic))),
     };
-    let is_buffer = |arg: &&Argument| !matches!(arg, Argument::Value { .. });
-    let told = program.args.iter().filter(is_buffer).zip(buffers);
-    Ok(told
-        .filter(|(arg, _)| is_told(arg))
-        .map(|(_, bytes)| bytes)
-        .collect())
+    Ok(told(program, buffers))
 }
 
 /// Compares a program with what it must compute, in these engines.

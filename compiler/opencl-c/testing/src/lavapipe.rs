@@ -7,14 +7,7 @@
 use std::collections::BTreeMap;
 
 use ash::vk;
-
-/// An argument of a kernel.
-pub enum Arg {
-    Buffer(Vec<u8>),
-    Value(Vec<u8>),
-    /// Bytes of local memory.
-    Local(usize),
-}
+use brolga_compiler_testing::engines::Arg;
 
 pub struct Lavapipe {
     instance: ash::Instance,

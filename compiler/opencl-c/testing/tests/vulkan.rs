@@ -1,17 +1,15 @@
 //! Random programs compiled for Vulkan: each module is valid, and computes what the program does
 //! as C, once it is a kernel again and on Mesa's software implementation of Vulkan.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
-
-use brolga_compiler_testing::engines::Engine;
+use brolga_compiler_testing::engines::{Arg, Engine};
 use brolga_compiler_testing::modules::mutate;
+use brolga_compiler_testing::validator::validate;
 use brolga_opencl_c::vulkan::{Compiled, Target, Version, compile_for_vulkan};
 use brolga_opencl_c::{Input, Options, Std};
 use brolga_opencl_c_testing::choices::Choices;
-use brolga_opencl_c_testing::lavapipe::{Arg, Lavapipe};
-use brolga_opencl_c_testing::oracle::{Contents, is_told};
-use brolga_opencl_c_testing::programs::{Argument, ITEMS, Program, pattern, program};
+use brolga_opencl_c_testing::lavapipe::Lavapipe;
+use brolga_opencl_c_testing::oracle::Contents;
+use brolga_opencl_c_testing::programs::{ITEMS, Program, program};
 use brolga_opencl_c_testing::{judge, oracle};
 
 const PROGRAMS: u64 = 80;
@@ -22,25 +20,6 @@ const MOST_WORDS: usize = 50_000;
 /// Mutated modules, and of how many programs they are made.
 const MUTATED: u64 = 300;
 const MUTATED_FROM: u64 = 60;
-
-/// What `spirv-val` says against a module.
-fn validate(words: &[u32], environment: &str) -> Result<(), String> {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let mut validator = Command::new("spirv-val")
-        .args(["--target-env", environment, "-"])
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("spirv-val (package spirv-tools) validates the modules");
-    let mut stdin = validator.stdin.take().expect("the input is piped");
-    stdin.write_all(&bytes).expect("spirv-val reads the module");
-    drop(stdin);
-    let output = validator.wait_with_output().expect("spirv-val ends");
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(String::from_utf8_lossy(&output.stderr).into()),
-    }
-}
 
 fn compiled(source: &str, std: Std) -> Compiled {
     let input = Input {
@@ -63,24 +42,23 @@ fn compiled(source: &str, std: Std) -> Compiled {
 
 /// What a program leaves in its buffers on an implementation of Vulkan.
 fn outcome(device: &Lavapipe, program: &Program, module: &Compiled) -> Result<Contents, String> {
-    let args: Vec<Arg> = program
-        .args
-        .iter()
-        .map(|arg| match arg {
-            Argument::Out(size) | Argument::Scratch(size) => Arg::Buffer(vec![0; *size]),
-            Argument::Counter => Arg::Buffer(vec![0; 4]),
-            Argument::Input(size) => Arg::Buffer(pattern(*size)),
-            Argument::Value { size, .. } => Arg::Value(pattern(*size)),
-        })
-        .collect();
     let words = module.words.as_deref().unwrap_or_default();
     let kernel = format!("{}k", program.prefix);
     let sizes = (2 * ITEMS as u32, ITEMS as u32);
+    let args = judge::arguments(program);
     let buffers = device.run((words, &module.descriptor_map, &kernel), &args, sizes)?;
-    let is_buffer = |arg: &&Argument| !matches!(arg, Argument::Value { .. });
-    let told = program.args.iter().filter(is_buffer).zip(buffers);
-    let told = told.filter(|(arg, _)| is_told(arg));
-    Ok(told.map(|(_, bytes)| bytes).collect())
+    Ok(judge::told(program, buffers))
+}
+
+/// What a kernel of a source leaves in its buffers there.
+fn run(source: &str, kernel: &str, args: &[Arg], sizes: (u32, u32)) -> Contents {
+    let module = compiled(source, Std::C12);
+    let words = module.words.as_deref();
+    let words = words.unwrap_or_else(|| panic!("{}", module.log));
+    validate(words, "vulkan1.3").unwrap();
+    let device = Lavapipe::open().expect("an implementation of Vulkan");
+    let kernel = (words, &*module.descriptor_map, kernel);
+    device.run(kernel, args, sizes).unwrap()
 }
 
 #[test]
@@ -131,13 +109,9 @@ fn rows_are_set_one_after_the_other() {
             for (int row = 0; row < 5; row++) sum += rows[row][0] * 100 + rows[row][1];
             out[0] = sum;
         }";
-    let module = compiled(source, Std::C12);
-    let words = module.words.as_deref().expect("Vulkan can express it");
-    let device = Lavapipe::open().expect("an implementation of Vulkan");
     let value = |value: i32| Arg::Value(value.to_le_bytes().to_vec());
     let args = [Arg::Buffer(vec![0; 8]), value(3), value(1)];
-    let found = device.run((words, &module.descriptor_map, "rows"), &args, (1, 1));
-    assert_eq!(found, Ok(vec![1113u64.to_le_bytes().to_vec()]));
+    assert_eq!(run(source, "rows", &args, (1, 1)), [1113u64.to_le_bytes()]);
 }
 
 #[test]
@@ -166,13 +140,6 @@ fn local_memory_and_loops_run_on_an_implementation_of_vulkan() {
             data[get_global_id(0)] = room[last - lid] + series(n);
             if (lid == 0) atomic_add(count, calls);
         }";
-    let module = compiled(source, Std::C12);
-    let words = module
-        .words
-        .as_deref()
-        .unwrap_or_else(|| panic!("{}", module.log));
-    validate(words, "vulkan1.3").unwrap();
-    let device = Lavapipe::open().expect("an implementation of Vulkan");
     let bytes = |all: &[f32]| {
         all.iter()
             .flat_map(|x| x.to_ne_bytes())
@@ -184,8 +151,7 @@ fn local_memory_and_loops_run_on_an_implementation_of_vulkan() {
         Arg::Value(5i32.to_ne_bytes().to_vec()),
         Arg::Buffer(vec![0; 4]),
     ];
-    let kernel = (words, &*module.descriptor_map, "reverse");
-    let found = device.run(kernel, &args, (8, 4)).unwrap();
+    let found = run(source, "reverse", &args, (8, 4));
     // 0 + (0+1) + (0+1+2) + (0+1+2+3+4), without the fourth round.
     let expected = [3.0, 2.0, 1.0, 0.0, 7.0, 6.0, 5.0, 4.0].map(|x| x + 14.0);
     assert_eq!(found[0], bytes(&expected));
@@ -222,16 +188,8 @@ fn numbers_are_put_together_of_their_parts() {
             out[0] = u[0].b;
             out[1] = u[1].d[1];
         }";
-    let module = compiled(source, Std::C12);
-    let words = module
-        .words
-        .as_deref()
-        .unwrap_or_else(|| panic!("{}", module.log));
-    validate(words, "vulkan1.3").unwrap();
-    let device = Lavapipe::open().expect("an implementation of Vulkan");
     let args = [Arg::Buffer(vec![0; 16]), Arg::Buffer(vec![0; 16])];
-    let kernel = (words, &*module.descriptor_map, "k");
-    let found = device.run(kernel, &args, (1, 1)).unwrap();
+    let found = run(source, "k", &args, (1, 1));
     let bytes = |all: [u64; 2]| all.map(u64::to_ne_bytes).concat();
     assert_eq!(
         found[0],

@@ -1,5 +1,7 @@
 //! Instructions and blocks, the same before and after the lowering.
 
+use rspirv::binary::Assemble;
+use rspirv::dr::Operand;
 use rspirv::spirv::Op;
 
 use super::types::Ty;
@@ -106,11 +108,7 @@ impl Block {
 
 /// The words of a string.
 pub(crate) fn literal(text: &str) -> Vec<u32> {
-    let mut bytes = text.as_bytes().to_vec();
-    bytes.push(0);
-    bytes.resize(bytes.len().next_multiple_of(4), 0);
-    bytes
-        .chunks_exact(4)
-        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-        .collect()
+    let mut words = Vec::new();
+    Operand::LiteralString(text.to_owned()).assemble_into(&mut words);
+    words
 }

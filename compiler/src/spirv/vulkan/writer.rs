@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use rspirv::binary::Assemble;
+use rspirv::dr::Operand;
 use rspirv::spirv::{self, BuiltIn, Decoration, Op, StorageClass};
 
 use super::super::decode::{Lowered, Places, Result};
@@ -295,11 +297,7 @@ pub(super) fn with(first: &[u32], rest: &[u32]) -> Vec<u32> {
 
 /// A string as words.
 pub(super) fn literal(text: &str) -> Vec<u32> {
-    let mut bytes = text.as_bytes().to_vec();
-    bytes.push(0);
-    bytes.resize(bytes.len().next_multiple_of(4), 0);
-    bytes
-        .chunks_exact(4)
-        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-        .collect()
+    let mut words = Vec::new();
+    Operand::LiteralString(text.to_owned()).assemble_into(&mut words);
+    words
 }

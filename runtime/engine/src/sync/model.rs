@@ -28,54 +28,53 @@ fn ordered<T>(order: Ordering, access: impl FnOnce() -> T) -> T {
     result
 }
 
-macro_rules! atomic {
+/// An atomic of loom's.
+pub(crate) trait Access {
+    type Value: Default;
+
+    fn new(value: Self::Value) -> Self;
+    fn load(&self, order: Ordering) -> Self::Value;
+    fn store(&self, value: Self::Value, order: Ordering);
+    fn swap(&self, value: Self::Value, order: Ordering) -> Self::Value;
+    fn compare_exchange(
+        &self,
+        old: Self::Value,
+        new: Self::Value,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<Self::Value, Self::Value>;
+}
+
+/// One that counts.
+pub(crate) trait Arithmetic: Access {
+    fn fetch_add(&self, value: Self::Value, order: Ordering) -> Self::Value;
+    fn fetch_sub(&self, value: Self::Value, order: Ordering) -> Self::Value;
+    fn fetch_max(&self, value: Self::Value, order: Ordering) -> Self::Value;
+    fn fetch_min(&self, value: Self::Value, order: Ordering) -> Self::Value;
+}
+
+macro_rules! access {
     ($name:ident, $value:ty) => {
-        #[derive(Debug)]
-        pub(crate) struct $name(atomic::$name);
+        impl Access for atomic::$name {
+            type Value = $value;
 
-        impl Default for $name {
-            fn default() -> Self {
-                $name::new(<$value>::default())
-            }
-        }
-
-        #[allow(dead_code, reason = "each type has what one of them needs")]
-        impl $name {
-            pub(crate) fn new(value: $value) -> Self {
-                $name(atomic::$name::new(value))
+            fn new(value: $value) -> Self {
+                Self::new(value)
             }
 
-            pub(crate) fn load(&self, order: Ordering) -> $value {
-                ordered(order, || self.0.load(order))
+            fn load(&self, order: Ordering) -> $value {
+                self.load(order)
             }
 
-            pub(crate) fn store(&self, value: $value, order: Ordering) {
-                ordered(order, || self.0.store(value, order));
+            fn store(&self, value: $value, order: Ordering) {
+                self.store(value, order);
             }
 
-            pub(crate) fn swap(&self, value: $value, order: Ordering) -> $value {
-                ordered(order, || self.0.swap(value, order))
+            fn swap(&self, value: $value, order: Ordering) -> $value {
+                self.swap(value, order)
             }
 
-            pub(crate) fn compare_exchange(
-                &self,
-                old: $value,
-                new: $value,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<$value, $value> {
-                ordered(success, || {
-                    self.0.compare_exchange(old, new, success, failure)
-                })
-            }
-        }
-    };
-    ($name:ident, $value:ty, arithmetic) => {
-        atomic!($name, $value);
-
-        #[allow(dead_code, reason = "each type has what one of them needs")]
-        impl $name {
-            pub(crate) fn compare_exchange_weak(
+            fn compare_exchange(
                 &self,
                 old: $value,
                 new: $value,
@@ -84,41 +83,114 @@ macro_rules! atomic {
             ) -> Result<$value, $value> {
                 self.compare_exchange(old, new, success, failure)
             }
+        }
+    };
+    ($name:ident, $value:ty, arithmetic) => {
+        access!($name, $value);
 
-            pub(crate) fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                ordered(order, || self.0.fetch_add(value, order))
+        impl Arithmetic for atomic::$name {
+            fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_add(value, order)
             }
 
-            pub(crate) fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                ordered(order, || self.0.fetch_sub(value, order))
+            fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_sub(value, order)
             }
 
-            pub(crate) fn fetch_max(&self, value: $value, order: Ordering) -> $value {
-                ordered(order, || self.0.fetch_max(value, order))
+            fn fetch_max(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_max(value, order)
             }
 
-            pub(crate) fn fetch_min(&self, value: $value, order: Ordering) -> $value {
-                ordered(order, || self.0.fetch_min(value, order))
+            fn fetch_min(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_min(value, order)
             }
         }
     };
 }
 
-atomic!(AtomicBool, bool);
-atomic!(AtomicI32, i32, arithmetic);
-atomic!(AtomicU64, u64, arithmetic);
-atomic!(AtomicUsize, usize, arithmetic);
+access!(AtomicBool, bool);
+access!(AtomicI32, i32, arithmetic);
+access!(AtomicU32, u32, arithmetic);
+access!(AtomicU64, u64, arithmetic);
+access!(AtomicUsize, usize, arithmetic);
 
-mod word {
-    use super::*;
+/// An atomic whose sequentially consistent accesses are.
+#[derive(Debug)]
+pub(crate) struct Atomic<A>(A);
 
-    atomic!(AtomicU32, u32, arithmetic);
+pub(crate) type AtomicBool = Atomic<atomic::AtomicBool>;
+pub(crate) type AtomicI32 = Atomic<atomic::AtomicI32>;
+pub(crate) type AtomicU64 = Atomic<atomic::AtomicU64>;
+pub(crate) type AtomicUsize = Atomic<atomic::AtomicUsize>;
+
+impl<A: Access> Default for Atomic<A> {
+    fn default() -> Self {
+        Atomic::new(A::Value::default())
+    }
+}
+
+impl<A: Access> Atomic<A> {
+    pub(crate) fn new(value: A::Value) -> Self {
+        Atomic(A::new(value))
+    }
+
+    pub(crate) fn load(&self, order: Ordering) -> A::Value {
+        ordered(order, || self.0.load(order))
+    }
+
+    pub(crate) fn store(&self, value: A::Value, order: Ordering) {
+        ordered(order, || self.0.store(value, order));
+    }
+
+    pub(crate) fn swap(&self, value: A::Value, order: Ordering) -> A::Value {
+        ordered(order, || self.0.swap(value, order))
+    }
+
+    pub(crate) fn compare_exchange(
+        &self,
+        old: A::Value,
+        new: A::Value,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<A::Value, A::Value> {
+        ordered(success, || {
+            self.0.compare_exchange(old, new, success, failure)
+        })
+    }
+
+    pub(crate) fn compare_exchange_weak(
+        &self,
+        old: A::Value,
+        new: A::Value,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<A::Value, A::Value> {
+        self.compare_exchange(old, new, success, failure)
+    }
+}
+
+impl<A: Arithmetic> Atomic<A> {
+    pub(crate) fn fetch_add(&self, value: A::Value, order: Ordering) -> A::Value {
+        ordered(order, || self.0.fetch_add(value, order))
+    }
+
+    pub(crate) fn fetch_sub(&self, value: A::Value, order: Ordering) -> A::Value {
+        ordered(order, || self.0.fetch_sub(value, order))
+    }
+
+    pub(crate) fn fetch_max(&self, value: A::Value, order: Ordering) -> A::Value {
+        ordered(order, || self.0.fetch_max(value, order))
+    }
+
+    pub(crate) fn fetch_min(&self, value: A::Value, order: Ordering) -> A::Value {
+        ordered(order, || self.0.fetch_min(value, order))
+    }
 }
 
 /// A word and its futex.
 #[derive(Debug)]
 pub(crate) struct AtomicU32 {
-    word: word::AtomicU32,
+    word: Atomic<atomic::AtomicU32>,
     /// Held while a thread compares and goes to sleep, as in the kernel.
     asleep: loom::sync::Mutex<()>,
     woken: loom::sync::Condvar,
@@ -127,7 +199,7 @@ pub(crate) struct AtomicU32 {
 impl AtomicU32 {
     pub(crate) fn new(value: u32) -> AtomicU32 {
         AtomicU32 {
-            word: word::AtomicU32::new(value),
+            word: Atomic::new(value),
             asleep: loom::sync::Mutex::new(()),
             woken: loom::sync::Condvar::new(),
         }
@@ -135,9 +207,9 @@ impl AtomicU32 {
 }
 
 impl Deref for AtomicU32 {
-    type Target = word::AtomicU32;
+    type Target = Atomic<atomic::AtomicU32>;
 
-    fn deref(&self) -> &word::AtomicU32 {
+    fn deref(&self) -> &Self::Target {
         &self.word
     }
 }

@@ -1,9 +1,7 @@
 //! Every overload of the table becomes a module that Brolga's reader and the validator take.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
-
 use brolga_compiler::{BuildOptions, KernelRole, SpecConstants};
+use brolga_compiler_testing::validator::validate;
 
 use crate::builtins::overloads::{Source, sources};
 use crate::{Device, Input, Options, Std, compile};
@@ -71,27 +69,6 @@ fn every_overload_is_valid() {
     for group in sources.chunk_by(|one, other| one.need == other.need) {
         let text: String = group.iter().map(|source| source.text.as_str()).collect();
         let words = module(&text);
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        assert_eq!(invalid(&bytes), "", "{:?}", group[0].need);
+        assert_eq!(validate(&words, "spv1.6"), Ok(()), "{:?}", group[0].need);
     }
-}
-
-/// What the validator says against a module; needs the package spirv-tools.
-fn invalid(module: &[u8]) -> String {
-    let mut validator = Command::new("spirv-val")
-        .args(["--target-env", "spv1.6", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("spirv-val (package spirv-tools) validates the modules");
-    let mut stdin = validator.stdin.take().expect("is piped");
-    stdin.write_all(module).expect("spirv-val reads the module");
-    drop(stdin);
-    let output = validator.wait_with_output().expect("spirv-val ends");
-    if output.status.success() {
-        return String::new();
-    }
-    let text = [output.stdout, output.stderr].concat();
-    String::from_utf8_lossy(&text).into_owned()
 }
