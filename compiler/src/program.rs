@@ -449,13 +449,12 @@ impl Program {
             lower::reassociate::run(func);
             self.dump.write("lowered", name, || func.to_string());
             times.lower += watch.lap();
-            let globals = self.globals.addresses();
             let private = PrivateMemory {
                 scratch: func.params()[1],
                 taken: private_bytes,
             };
             let dump = self.dump.of(name);
-            let machine = codegen::compile(func, globals, &target, Some(private), &dump);
+            let machine = codegen::compile(func, &target, Some(private), &dump);
             if let Ok(code) = &machine {
                 private_bytes = code.private_bytes;
             }
@@ -539,7 +538,8 @@ impl Program {
         } = made;
         times.vectorize += expand;
         watch.lap();
-        let machine = Code::place(name, machine?, &self.module.locations)?;
+        let globals = self.globals.addresses();
+        let machine = Code::place(name, machine?, globals, &self.module.locations)?;
         times.machine += watch.lap();
         let remarks: Vec<String> = alone
             .map_or(&prepared.remarks, |alone| &alone.remarks)

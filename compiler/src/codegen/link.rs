@@ -1,8 +1,6 @@
 //! The codes of functions that call each other, one behind the other.
 
-use cranelift_module::{ModuleReloc, ModuleRelocTarget};
-
-use super::MachineCode;
+use super::{MachineCode, Relocation, Symbol};
 
 /// Puts codes together, of which the first is entered; the others have the numbers by which
 /// [`crate::ir::Op::FuncAddr`] names them. There is one at least.
@@ -35,39 +33,33 @@ pub fn link(codes: Vec<MachineCode>) -> MachineCode {
         linked
             .lines
             .extend(lines.map(|(at, loc)| (start + at, loc)));
-        linked.constants.extend(code.constants);
     }
     linked
 }
 
-/// Has relocations of a code that begins at `start` name the whole, which is number 0.
-fn resolve(relocations: &mut [ModuleReloc], start: u32, starts: &[u32]) {
+/// Has relocations of a code that begins at `start` name the whole.
+fn resolve(relocations: &mut [Relocation], start: u32, starts: &[u32]) {
     for relocation in relocations {
         relocation.offset += start;
-        match &mut relocation.name {
-            ModuleRelocTarget::User { index, .. } => {
-                relocation.addend += i64::from(starts[*index as usize]);
-                *index = 0;
-            }
-            ModuleRelocTarget::FunctionOffset(_, offset) => *offset += start,
-            ModuleRelocTarget::LibCall(_) | ModuleRelocTarget::KnownSymbol(_) => {}
-        }
+        let from = match relocation.symbol {
+            Symbol::Function(number) => starts[number as usize],
+            Symbol::Code => start,
+            _ => continue,
+        };
+        relocation.symbol = Symbol::Code;
+        relocation.addend += i64::from(from);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use cranelift_codegen::binemit::Reloc;
-    use cranelift_module::FuncId;
-
     use super::*;
 
-    fn code(bytes: usize, align: u32, names: &[ModuleRelocTarget]) -> MachineCode {
-        let relocation = |name: &ModuleRelocTarget| ModuleReloc {
+    fn code(bytes: usize, align: u32, symbols: &[(Symbol, i64)]) -> MachineCode {
+        let relocation = |&(symbol, addend)| Relocation {
             offset: 8,
-            kind: Reloc::Abs8,
-            name: name.clone(),
-            addend: 0,
+            symbol,
+            addend,
         };
         MachineCode {
             bytes: vec![1; bytes],
@@ -76,20 +68,18 @@ mod tests {
             stack_bytes: 24,
             private_bytes: bytes as u32,
             private_align: align,
-            relocations: names.iter().map(relocation).collect(),
+            relocations: symbols.iter().map(relocation).collect(),
             lines: vec![(2, Default::default())],
-            constants: Vec::new(),
             listing: None,
         }
     }
 
     #[test]
     fn functions_are_addressed_relative_to_the_first() {
-        let function = |number| ModuleRelocTarget::user(0, number);
-        let own = ModuleRelocTarget::FunctionOffset(FuncId::from_u32(0), 12);
+        let function = |number| (Symbol::Function(number), 0);
         let linked = link(vec![
             code(20, 16, &[function(1), function(0)]),
-            code(70, 64, &[function(2), own]),
+            code(70, 64, &[function(2), (Symbol::Code, 12)]),
             code(16, 16, &[]),
         ]);
         assert_eq!((linked.bytes.len(), linked.align), (160, 64));
@@ -100,11 +90,8 @@ mod tests {
         assert_eq!(lines, [2, 66, 146]);
         let relocations = linked.relocations.iter();
         let found: Vec<_> = relocations
-            .map(|r| match &r.name {
-                ModuleRelocTarget::User { index: 0, .. } => (r.offset, r.addend),
-                ModuleRelocTarget::FunctionOffset(_, at) => (r.offset, i64::from(*at)),
-                other => panic!("{other:?}"),
-            })
+            .inspect(|r| assert_eq!(r.symbol, Symbol::Code))
+            .map(|r| (r.offset, r.addend))
             .collect();
         assert_eq!(found, [(8, 64), (8, 0), (72, 144), (72, 76)]);
     }

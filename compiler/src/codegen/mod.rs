@@ -7,7 +7,7 @@
 //! - `x64/`: by instructions of our own choosing, for AVX2 and AVX-512.
 //! - `link.rs`: the codes of functions that call each other, put together.
 //! - `frame.rs`: where private variables are: on the stack, or in private memory.
-//! - `host/`: the functions of this process that generated code calls.
+//! - `symbol.rs`: what code refers to by address. `host/`: the functions of this process that generated code calls.
 //! - `allocator.rs`: which register allocator suits a function.
 //!
 //! # What back ends receive
@@ -37,20 +37,19 @@ mod cranelift;
 mod frame;
 mod host;
 mod link;
+mod symbol;
 mod x64;
 
 use std::sync::OnceLock;
 
-use cranelift_entity::PrimaryMap;
-use cranelift_module::ModuleReloc;
-
 pub use cranelift::host_isa;
 pub use frame::PrivateMemory;
 pub use link::link;
+pub use symbol::{Relocation, Symbol};
 
 use crate::diagnostic::Diagnostic;
 use crate::dump::KernelDump;
-use crate::ir::{Function, GlobalId, Op, Scalar, SourceLoc};
+use crate::ir::{Function, Op, Scalar, SourceLoc};
 use crate::target::{Isa, Target};
 
 /// What a back end makes of a function.
@@ -68,13 +67,10 @@ pub struct MachineCode {
     pub private_bytes: u32,
     /// What the scratch pointer is to be a multiple of for it, bytes.
     pub private_align: u32,
-    /// Addresses that are to be written into `bytes`. What [`Op::FuncAddr`] names is a function of
-    /// that number, once linked the code itself is number 0.
-    pub relocations: Vec<ModuleReloc>,
+    /// Addresses that are to be written into `bytes`.
+    pub relocations: Vec<Relocation>,
     /// The offsets at which code of another location begins, sorted.
     pub lines: Vec<(u32, SourceLoc)>,
-    /// Vectors whose addresses the code holds: to be kept, unmoved and unchanged, as long as it.
-    pub constants: Vec<Box<[u128]>>,
     /// The instructions as text, if `asm` is dumped.
     pub listing: Option<String>,
 }
@@ -138,18 +134,17 @@ fn usual_mask_bits(func: &Function, vector_bits: u32) -> u32 {
     }
 }
 
-/// Compiles a function that has been legalised for `target`. `globals` are the addresses of the
-/// module-scope objects. Without private memory all variables are on the stack.
+/// Compiles a function that has been legalised for `target`. Without private memory all variables
+/// are on the stack.
 pub fn compile(
     func: &Function,
-    globals: &PrimaryMap<GlobalId, u64>,
     target: &Target,
     private: Option<PrivateMemory>,
     dump: &KernelDump<'_>,
 ) -> Result<MachineCode, Diagnostic> {
     let code = match Backend::of(target) {
-        Backend::Cranelift => cranelift::compile(func, globals, private, dump)?,
-        Backend::X64 => x64::compile(func, globals, target, private, dump.wants("asm"))?,
+        Backend::Cranelift => cranelift::compile(func, private, dump)?,
+        Backend::X64 => x64::compile(func, target, private, dump.wants("asm"))?,
     };
     dump.write("asm", || code.listing.clone().unwrap_or_default());
     Ok(code)

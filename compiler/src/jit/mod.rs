@@ -6,20 +6,22 @@
 pub mod globals;
 mod tools;
 
+use cranelift_codegen::binemit::Reloc;
+use cranelift_entity::PrimaryMap;
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Linkage, Module, default_libcall_names};
+use cranelift_module::{
+    FuncId, Linkage, Module, ModuleReloc, ModuleRelocTarget, default_libcall_names,
+};
 
-use crate::codegen::{MachineCode, host_isa};
+use crate::codegen::{MachineCode, Symbol, host_isa};
 use crate::diagnostic::Diagnostic;
-use crate::ir::SourceLoc;
+use crate::ir::{GlobalId, SourceLoc};
 
 /// Machine code in executable memory.
 pub struct Code {
     /// Emptied only by `drop`.
     module: Option<JITModule>,
     entry: *const u8,
-    /// What the code loads vectors from.
-    _constants: Vec<Box<[u128]>>,
     /// Bytes of instructions.
     size: usize,
     /// Bytes of stack that a call takes.
@@ -44,9 +46,14 @@ impl std::fmt::Debug for Code {
 }
 
 impl Code {
-    /// Places the code of a function. `locations` are those that instructions refer to, as
-    /// `file:line`.
-    pub fn place(name: &str, code: MachineCode, locations: &[String]) -> Result<Code, Diagnostic> {
+    /// Places the code of a function. `globals` are the addresses of module-scope objects;
+    /// `locations` those that instructions refer to, as `file:line`.
+    pub fn place(
+        name: &str,
+        mut code: MachineCode,
+        globals: &PrimaryMap<GlobalId, u64>,
+        locations: &[String],
+    ) -> Result<Code, Diagnostic> {
         let isa = host_isa()?;
         let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
         let failed = |what: &str, why: String| Diagnostic::new(format!("{what}: {why}"));
@@ -54,9 +61,9 @@ impl Code {
         let id = module
             .declare_function(name, Linkage::Export, &signature)
             .map_err(|e| failed("the kernel cannot be declared", e.to_string()))?;
-        debug_assert_eq!(id.as_u32(), 0, "relocations name the function so");
+        let relocations = resolve(&mut code, id, globals)?;
         module
-            .define_function_bytes(id, code.align.into(), &code.bytes, &code.relocations)
+            .define_function_bytes(id, code.align.into(), &code.bytes, &relocations)
             .map_err(|e| failed("the code cannot be placed", e.to_string()))?;
         module
             .finalize_definitions()
@@ -78,7 +85,6 @@ impl Code {
         Ok(Code {
             module: Some(module),
             entry,
-            _constants: code.constants,
             size: code.instruction_bytes as usize,
             stack_bytes: code.stack_bytes,
             private_memory: (code.private_bytes, code.private_align),
@@ -112,6 +118,40 @@ impl Code {
         let after = self.lines.partition_point(|&(begin, _)| begin <= offset);
         Some(&self.lines[after.checked_sub(1)?].1)
     }
+}
+
+/// Writes the addresses that are known into a code, which is the function `id`. Returns where those
+/// are to be written that are known when it is placed.
+fn resolve(
+    code: &mut MachineCode,
+    id: FuncId,
+    globals: &PrimaryMap<GlobalId, u64>,
+) -> Result<Vec<ModuleReloc>, Diagnostic> {
+    let mut later = Vec::new();
+    for relocation in &code.relocations {
+        let name = match relocation.symbol {
+            Symbol::Code => ModuleRelocTarget::user(0, id.as_u32()),
+            Symbol::Library(call) => ModuleRelocTarget::LibCall(call),
+            symbol => {
+                let at = relocation.offset as usize;
+                let place = code.bytes.get_mut(at..at + 8);
+                let (Some(place), Some(address)) = (place, symbol.address(globals)) else {
+                    let why = format!("{symbol} at {at} cannot be addressed");
+                    return Err(Diagnostic::new(why));
+                };
+                let address = address.wrapping_add_signed(relocation.addend);
+                place.copy_from_slice(&address.to_le_bytes());
+                continue;
+            }
+        };
+        later.push(ModuleReloc {
+            offset: relocation.offset,
+            kind: Reloc::Abs8,
+            name,
+            addend: relocation.addend,
+        });
+    }
+    Ok(later)
 }
 
 /// Which lines the code comes from.

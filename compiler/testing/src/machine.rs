@@ -30,7 +30,7 @@ pub fn compile(mut func: Function, target: &Target) -> Code {
     lower::gathers::run(&mut func, target);
     lower::lanes::run(&mut func, target);
     let dump = Dump::default();
-    codegen::compile(&func, &PrimaryMap::new(), target, None, &dump.of("test"))
-        .and_then(|code| Code::place("test", code, &[]))
+    codegen::compile(&func, target, None, &dump.of("test"))
+        .and_then(|code| Code::place("test", code, &PrimaryMap::new(), &[]))
         .unwrap_or_else(|e| panic!("{func}: {e}"))
 }

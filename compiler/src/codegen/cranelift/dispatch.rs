@@ -4,7 +4,7 @@ use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
 use super::parts::Repr;
 use super::values::Gen;
-use crate::codegen::host;
+use crate::codegen::Symbol;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Inst, Op};
 
@@ -18,11 +18,7 @@ impl Gen<'_> {
         let ty = || result.expect("an instruction with a result");
         let repr = match &data.op {
             Op::Const(bits) => self.constant(*bits, ty()),
-            Op::GlobalAddr(global) => Repr::Scalar(
-                self.b
-                    .ins()
-                    .iconst(types::I64, self.globals[*global] as i64),
-            ),
+            Op::GlobalAddr(global) => Repr::Scalar(self.address_of(Symbol::Global(*global))),
             Op::Unary(op) => self.unary(*op, args[0]),
             Op::Binary(op, _) => self.binary(*op, args[0], args[1]),
             Op::Fma => self.lanewise(args, |g, v| g.b.ins().fma(v[0], v[1], v[2])),
@@ -64,14 +60,13 @@ impl Gen<'_> {
                 return Ok(());
             }
             Op::HostCall(function) => {
-                let address = host::address(*function) as i64;
-                let target = self.b.ins().iconst(types::I64, address);
+                let target = self.address_of(Symbol::Host(*function));
                 match self.call_pointer(target, args, result) {
                     Some(value) => Repr::Scalar(value),
                     None => Repr::None,
                 }
             }
-            Op::FuncAddr(number) => Repr::Scalar(self.function_address(*number)),
+            Op::FuncAddr(number) => Repr::Scalar(self.address_of(Symbol::Function(*number))),
             Op::CallPointer => {
                 let target = self.scalar(args[0]);
                 match self.call_pointer(target, &args[1..], result) {

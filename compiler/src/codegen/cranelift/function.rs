@@ -1,7 +1,7 @@
 //! Blocks and terminators, round the translation of operations.
 
 use cranelift_codegen::ir::{self as clif, AbiParam, InstBuilder};
-use cranelift_entity::{PrimaryMap, SecondaryMap};
+use cranelift_entity::SecondaryMap;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch};
 
 use super::Translated;
@@ -15,9 +15,7 @@ use crate::analysis::LoopForest;
 use crate::codegen::allocator::Allocator;
 use crate::codegen::frame::PrivateMemory;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{
-    Block, BlockCall, DominatorTree, Function, GlobalId, Inst, Scalar, Terminator, Type, Value,
-};
+use crate::ir::{Block, BlockCall, DominatorTree, Function, Inst, Scalar, Terminator, Type, Value};
 use crate::target::Target;
 
 /// A function being translated, block by block.
@@ -30,7 +28,6 @@ struct Body<'a> {
 
 pub(super) fn translate(
     func: &Function,
-    globals: &PrimaryMap<GlobalId, u64>,
     private: Option<PrivateMemory>,
 ) -> Result<Translated, Diagnostic> {
     let isa = host_isa()?;
@@ -54,7 +51,7 @@ pub(super) fn translate(
     let loops = LoopForest::new(func, &dominators);
     let known = Known::new(&dominators, &loops, func.entry());
     let mut body = Body {
-        g: Gen::new(builder, func, known, globals, call_conv, x86),
+        g: Gen::new(builder, func, known, call_conv, x86),
         frame: Frame::new(func, private)?,
         blocks: SecondaryMap::new(),
         loops: &loops,
@@ -62,10 +59,12 @@ pub(super) fn translate(
     body.function()?;
     body.g.b.seal_all_blocks();
     let private_memory = body.frame.private_memory();
-    let constants = body.g.pool.into_vectors();
+    let symbols = std::mem::take(&mut body.g.symbols.all);
+    let constants = std::mem::take(&mut body.g.pool).into_vectors();
     body.g.b.finalize(isa.frontend_config());
     Ok(Translated {
         function: out,
+        symbols,
         constants,
         private_memory,
         allocator: Allocator::suited_to(func, &Target::cranelift()),
@@ -89,7 +88,7 @@ impl Body<'_> {
             let clif_block = self.blocks[block].expect("reachable");
             self.g.b.switch_to_block(clif_block);
             if block == func.entry() {
-                self.g.pool.enter(&mut self.g.b);
+                self.g.enter_pool();
                 self.frame.make(&mut self.g.b);
             }
             for &inst in &func.blocks[block].insts {

@@ -6,6 +6,8 @@ use cranelift_codegen::ir::{self as clif, AbiParam, InstBuilder, condcodes::IntC
 
 use super::parts::{Parts, Repr, lane_type, part_count, part_type};
 use super::values::Gen;
+use super::{POOL, SYMBOLS};
+use crate::codegen::Symbol;
 use crate::ir::{Type, Value};
 
 /// An array of lanes on the stack.
@@ -93,16 +95,15 @@ impl Gen<'_> {
 
     /// The entries of a table that lanes of integers number.
     pub fn lookup(&mut self, table: Table, number: Value, ty: Type) -> Repr {
-        let entries: &'static [f64; 16] = table.entries();
-        let base = self.b.ins().iconst(types::I64, entries.as_ptr() as i64);
+        let entries = self.pool.table(table.entries());
         let flags = clif::MemFlagsData::trusted().with_readonly();
         let lanes: Vec<clif::Value> = (0..ty.lanes)
             .map(|lane| {
                 let number = self.lane(number, lane);
                 let number = self.b.ins().band_imm_u(number, 15);
                 let offset = self.b.ins().imul_imm_u(number, 8);
-                let address = self.b.ins().iadd(base, offset);
-                self.b.ins().load(types::F64, flags, address, 0)
+                let address = self.b.ins().iadd(self.pool.base, offset);
+                self.b.ins().load(types::F64, flags, address, entries)
             })
             .collect();
         self.build(ty, &lanes)
@@ -228,20 +229,35 @@ impl Gen<'_> {
         }
     }
 
-    /// Where a function is that is compiled together with this one.
-    pub fn function_address(&mut self, number: u32) -> clif::Value {
-        let signature = self
-            .b
-            .import_signature(clif::Signature::new(self.call_conv));
-        let name = clif::UserExternalName::new(0, number);
+    /// An address that is known when the code is placed.
+    pub fn address_of(&mut self, symbol: Symbol) -> clif::Value {
+        let value = match self.symbols.values.get(&symbol) {
+            Some(&value) => value,
+            None => {
+                let number = self.symbols.all.len() as u32;
+                let value = self.named(clif::UserExternalName::new(SYMBOLS, number));
+                self.symbols.all.push(symbol);
+                self.symbols.values.insert(symbol, value);
+                value
+            }
+        };
+        self.b.ins().symbol_value(types::I64, value)
+    }
+
+    /// Takes the pool's address, in the entry block.
+    pub fn enter_pool(&mut self) {
+        let value = self.named(clif::UserExternalName::new(POOL, 0));
+        self.pool.base = self.b.ins().symbol_value(types::I64, value);
+    }
+
+    fn named(&mut self, name: clif::UserExternalName) -> clif::GlobalValue {
         let name = self.b.func.declare_imported_user_function(name);
-        let function = self.b.import_function(clif::ExtFuncData {
+        self.b.create_global_value(clif::GlobalValueData::Symbol {
             name: clif::ExternalName::user(name),
-            signature,
+            offset: 0.into(),
             colocated: false,
-            patchable: false,
-        });
-        self.b.ins().func_addr(types::I64, function)
+            tls: false,
+        })
     }
 
     /// Calls what is at an address, by the host's C ABI.

@@ -4,15 +4,17 @@ use std::cell::Cell;
 use std::num::NonZeroU32;
 use std::sync::{Arc, OnceLock};
 
+use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_codegen::{CompiledCode, Context, ir as clif};
-use cranelift_module::{FuncId, ModuleReloc};
+use cranelift_codegen::{
+    CompiledCode, Context, FinalizedMachReloc, FinalizedRelocTarget, ir as clif,
+};
 
-use super::Translated;
-use crate::codegen::MachineCode;
+use super::{POOL, Translated};
 use crate::codegen::allocator::Allocator;
+use crate::codegen::{MachineCode, Relocation, Symbol};
 use crate::diagnostic::Diagnostic;
 use crate::ir::SourceLoc;
 
@@ -39,11 +41,18 @@ pub(super) fn compile(translated: Translated, listing: bool) -> Result<MachineCo
             Diagnostic::new(why)
         })?;
     let code = context.compiled_code().expect("it was compiled");
+    let mut bytes = code.code_buffer().to_vec();
+    bytes.resize(bytes.len().next_multiple_of(size_of::<u128>()), 0);
+    let pool = bytes.len() as i64;
+    bytes.extend(translated.constants.iter().flat_map(|v| v.to_le_bytes()));
     let relocations = code.buffer.relocs().iter();
+    let relocations = relocations
+        .map(|reloc| relocation(reloc, &context.func, &translated.symbols, pool))
+        .collect::<Result<_, _>>()?;
     let code = MachineCode {
-        bytes: code.code_buffer().to_vec(),
+        bytes,
         instruction_bytes: code.code_info().total_size,
-        align: code.buffer.alignment,
+        align: code.buffer.alignment.max(size_of::<u128>() as u32),
         // Up to the frame pointer; that and the return address are above.
         stack_bytes: code
             .buffer
@@ -51,11 +60,8 @@ pub(super) fn compile(translated: Translated, listing: bool) -> Result<MachineCo
             .map_or(0, |layout| layout.frame_to_fp_offset + 16),
         private_bytes,
         private_align,
-        relocations: relocations
-            .map(|reloc| ModuleReloc::from_mach_reloc(reloc, &context.func, FuncId::from_u32(0)))
-            .collect(),
+        relocations,
         lines: lines(code),
-        constants: vec![translated.constants],
         listing: code.vcode.clone(),
     };
     if context.func.dfg.num_insts() <= MOST_KEPT {
@@ -63,6 +69,38 @@ pub(super) fn compile(translated: Translated, listing: bool) -> Result<MachineCo
         SPARE.set(Some(context));
     }
     Ok(code)
+}
+
+/// A relocation of a function whose constants are `pool` bytes behind its start.
+fn relocation(
+    found: &FinalizedMachReloc,
+    func: &clif::Function,
+    symbols: &[Symbol],
+    pool: i64,
+) -> Result<Relocation, Diagnostic> {
+    let refused = || Diagnostic::new(format!("a relocation that is not placed: {found:?}"));
+    if found.kind != Reloc::Abs8 {
+        return Err(refused());
+    }
+    let (symbol, addend) = match &found.target {
+        FinalizedRelocTarget::ExternalName(clif::ExternalName::User(name)) => {
+            let name = &func.params.user_named_funcs()[*name];
+            match name.namespace {
+                POOL => (Symbol::Code, pool),
+                _ => (symbols[name.index as usize], 0),
+            }
+        }
+        FinalizedRelocTarget::ExternalName(clif::ExternalName::LibCall(call)) => {
+            (Symbol::Library(*call), 0)
+        }
+        FinalizedRelocTarget::Func(offset) => (Symbol::Code, i64::from(*offset)),
+        FinalizedRelocTarget::ExternalName(_) => return Err(refused()),
+    };
+    Ok(Relocation {
+        offset: found.offset,
+        symbol,
+        addend: addend + found.addend,
+    })
 }
 
 /// Where code of another location begins.

@@ -37,35 +37,38 @@ mod spill_slots;
 mod values;
 
 use cranelift_codegen::ir as clif;
-use cranelift_entity::PrimaryMap;
 
-use super::MachineCode;
 use super::allocator::Allocator;
 use super::frame::PrivateMemory;
+use super::{MachineCode, Symbol};
 use crate::diagnostic::Diagnostic;
 use crate::dump::KernelDump;
-use crate::ir::{Function, GlobalId};
+use crate::ir::Function;
 pub use machine::host_isa;
 
-/// A CLIF function and the vectors whose addresses it holds.
+/// The namespace of [`Translated::symbols`], where names are their indices.
+const SYMBOLS: u32 = 0;
+/// The namespace of [`Translated::constants`], where there is one name.
+const POOL: u32 = 1;
+
+/// A CLIF function and what it refers to.
 #[derive(Debug)]
 struct Translated {
     function: clif::Function,
-    /// To be kept, unmoved and unchanged, as long as the code.
-    constants: Box<[u128]>,
+    symbols: Vec<Symbol>,
+    constants: Vec<u128>,
     /// Bytes, and how its end is aligned.
     private_memory: (u32, u32),
     allocator: Allocator,
 }
 
-/// Compiles a function. `globals` are the addresses of the module-scope objects.
+/// Compiles a function.
 pub fn compile(
     func: &Function,
-    globals: &PrimaryMap<GlobalId, u64>,
     private: Option<PrivateMemory>,
     dump: &KernelDump<'_>,
 ) -> Result<MachineCode, Diagnostic> {
-    let translated = function::translate(func, globals, private)?;
+    let translated = function::translate(func, private)?;
     dump.write("clif", || translated.function.display().to_string());
     machine::compile(translated, dump.wants("asm"))
 }

@@ -43,7 +43,7 @@ pub(super) fn negated(b: &mut FunctionBuilder, cond: clif::Value) -> clif::Value
 mod tests {
     use cranelift_codegen::dominator_tree::DominatorTree;
     use cranelift_codegen::flowgraph::ControlFlowGraph;
-    use cranelift_entity::{EntityRef, PrimaryMap};
+    use cranelift_entity::EntityRef;
 
     use crate::codegen::cranelift::function::translate;
     use crate::ir::parse;
@@ -53,7 +53,7 @@ mod tests {
         let text = format!("func \"f\" (i32, f32) -> () {{\n{body}\n}}");
         let module = parse::module(&text).expect("a module");
         let func = module.functions.values().next().expect("a function");
-        let made = translate(func, &PrimaryMap::new(), None).expect("translates");
+        let made = translate(func, None).expect("translates");
         let flow = ControlFlowGraph::with_function(&made.function);
         let tree = DominatorTree::with_function(&made.function, &flow);
         tree.cfg_rpo().map(|block| block.index()).collect()

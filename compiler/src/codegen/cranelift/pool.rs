@@ -1,57 +1,55 @@
-//! The constant pool of a function.
+//! The constant pool of a function: it lies behind the code.
 
 use std::collections::HashMap;
 
-use cranelift_codegen::ir::{self as clif, InstBuilder, types};
+use cranelift_codegen::ir::{self as clif, InstBuilder};
 use cranelift_entity::packed_option::ReservedValue;
 use cranelift_frontend::FunctionBuilder;
 
 use super::parts::part_type;
-use crate::ir::{Function, Inst, Op, Scalar};
+use crate::ir::Scalar;
 
-/// Vectors that generated code loads: 16 bytes each, at addresses that do not change.
+/// Vectors that generated code loads, 16 bytes each.
 pub struct Pool {
-    vectors: Box<[u128]>,
-    used: usize,
+    vectors: Vec<u128>,
     places: HashMap<u128, usize>,
-    /// Its address in generated code.
-    base: clif::Value,
+    /// The first vectors of tables.
+    tables: HashMap<[u64; 16], usize>,
+    /// Its address in generated code; set before anything is translated.
+    pub base: clif::Value,
 }
 
-impl Pool {
-    /// Room for every constant of the function.
-    pub fn new(func: &Function) -> Pool {
-        let is_vector = |inst: &Inst| {
-            let data = &func.insts[*inst];
-            matches!(data.op, Op::Const(_)) && data.results.iter().any(|&r| func.ty(r).lanes > 1)
-        };
-        let insts = func
-            .layout
-            .iter()
-            .flat_map(|&block| &func.blocks[block].insts);
-        let count = insts.filter(|inst| is_vector(inst)).count();
+impl Default for Pool {
+    fn default() -> Pool {
         Pool {
-            vectors: vec![0; count].into(),
-            used: 0,
+            vectors: Vec::new(),
             places: HashMap::new(),
-            // Set before anything is translated.
+            tables: HashMap::new(),
             base: clif::Value::reserved_value(),
         }
     }
+}
 
+impl Pool {
     /// Where a vector is, in 16 bytes.
     fn index(&mut self, vector: u128) -> usize {
         *self.places.entry(vector).or_insert_with(|| {
-            self.vectors[self.used] = vector;
-            self.used += 1;
-            self.used - 1
+            self.vectors.push(vector);
+            self.vectors.len() - 1
         })
     }
 
-    /// Takes the pool's address, in the entry block.
-    pub fn enter(&mut self, b: &mut FunctionBuilder) {
-        let base = self.vectors.as_ptr() as u64;
-        self.base = b.ins().iconst(types::I64, base as i64);
+    /// Where a table begins, in bytes.
+    pub fn table(&mut self, entries: &[f64; 16]) -> i32 {
+        let bits = entries.map(f64::to_bits);
+        let index = *self.tables.entry(bits).or_insert_with(|| {
+            let first = self.vectors.len();
+            let pairs = bits.as_chunks().0.iter();
+            let pair = |&[low, high]: &[u64; 2]| u128::from(high) << 64 | u128::from(low);
+            self.vectors.extend(pairs.map(pair));
+            first
+        });
+        16 * index as i32
     }
 
     /// Loads 128 bits of lanes that all hold `bits`.
@@ -65,8 +63,8 @@ impl Pool {
             .load(part_type(scalar), flags, self.base, 16 * index as i32)
     }
 
-    /// The vectors, which have to stay where they are for as long as the code does.
-    pub fn into_vectors(self) -> Box<[u128]> {
+    /// The vectors.
+    pub fn into_vectors(self) -> Vec<u128> {
         self.vectors
     }
 }

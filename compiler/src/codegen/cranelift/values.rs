@@ -1,8 +1,10 @@
 //! The values of a function in CLIF, and how a use gets them.
 
+use std::collections::HashMap;
+
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 use cranelift_codegen::isa::CallConv;
-use cranelift_entity::{PrimaryMap, SecondaryMap};
+use cranelift_entity::SecondaryMap;
 use cranelift_frontend::FunctionBuilder;
 use smallvec::smallvec;
 
@@ -10,14 +12,22 @@ use super::known::Known;
 use super::parts::{Parts, Repr, int_part_type, part_count, part_type};
 use super::pool::Pool;
 use super::spill_slots::SpillSlots;
-use crate::codegen::usual_mask_bits;
-use crate::ir::{Function, GlobalId, Type, Value};
+use crate::codegen::{Symbol, usual_mask_bits};
+use crate::ir::{Function, Type, Value};
+
+/// What is referred to by address.
+#[derive(Default)]
+pub struct Symbols {
+    /// In the order of the numbers by which CLIF names them.
+    pub all: Vec<Symbol>,
+    pub values: HashMap<Symbol, clif::GlobalValue>,
+}
 
 /// What the translation of operations works on: the values so far, and where code is put.
 pub struct Gen<'a> {
     pub b: FunctionBuilder<'a>,
     pub func: &'a Function,
-    pub globals: &'a PrimaryMap<GlobalId, u64>,
+    pub symbols: Symbols,
     pub values: SecondaryMap<Value, Repr>,
     /// What has been computed on the way.
     pub known: Known<'a>,
@@ -34,18 +44,17 @@ impl<'a> Gen<'a> {
         b: FunctionBuilder<'a>,
         func: &'a Function,
         known: Known<'a>,
-        globals: &'a PrimaryMap<GlobalId, u64>,
         call_conv: CallConv,
         x86: bool,
     ) -> Self {
         Gen {
             b,
             func,
-            globals,
+            symbols: Symbols::default(),
             values: SecondaryMap::new(),
             known,
             param_mask_bits: usual_mask_bits(func, 128),
-            pool: Pool::new(func),
+            pool: Pool::default(),
             spill_slots: SpillSlots::default(),
             call_conv,
             x86,

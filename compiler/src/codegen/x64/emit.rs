@@ -10,9 +10,9 @@ use super::inst::{
 };
 use super::listing::Listing;
 use super::pool::Pool;
-use super::preserve;
 use super::regalloc::{Allocatable, CALLEE_SAVED};
 use super::vcode::VCode;
+use crate::codegen::Symbol;
 use crate::codegen::frame::FrameLayout;
 use crate::diagnostic::Diagnostic;
 use crate::ir::SourceLoc;
@@ -53,8 +53,8 @@ pub struct Emitted {
     pub bytes: Vec<u8>,
     /// Bytes of code.
     pub code_size: u32,
-    /// Where the addresses of functions are to be written, and of which.
-    pub functions: Vec<(u32, u32)>,
+    /// Where addresses are to be written, and of what.
+    pub symbols: Vec<(u32, Symbol)>,
     pub stack_bytes: u32,
     pub lines: Vec<(u32, SourceLoc)>,
     pub listing: Option<String>,
@@ -155,17 +155,17 @@ impl<'a> Emitter<'a> {
         if let Some(refused) = self.refused {
             return Err(Diagnostic::new(refused.to_string()));
         }
-        let (pool, functions) = self.pool.finish();
+        let (pool, symbols) = self.pool.finish();
         let code = self.buffer.finish(&pool);
         let start = (code.bytes.len() - pool.len()) as u32;
-        let functions = functions.into_iter();
+        let symbols = symbols.into_iter();
         let lines = self.lines.into_iter();
         let lines = lines.map(|(at, loc)| (code.offset(at), loc)).collect();
         Ok(Emitted {
             listing: self.listing.map(|listing| listing.finish(&code, &pool)),
             bytes: code.bytes,
             code_size: code.code_size,
-            functions: functions.map(|(at, n)| (start + at, n)).collect(),
+            symbols: symbols.map(|(at, symbol)| (start + at, symbol)).collect(),
             stack_bytes,
             lines,
         })
@@ -338,11 +338,11 @@ impl<'a> Emitter<'a> {
     /// The function's address is in rax.
     fn call(&mut self, call: &Call) {
         let target = if call.preserves {
-            let is_float = call.result.is_some_and(|(_, at)| at.class() == VECTOR);
             // The address of what saves the registers, on its way through memory: all are in use.
-            let saver = self
-                .pool
-                .place(&preserve::address(self.isa, is_float).to_le_bytes());
+            let saver = self.pool.place_address(Symbol::Preserving {
+                isa: self.isa,
+                returns_float: call.result.is_some_and(|(_, at)| at.class() == VECTOR),
+            });
             encoding::Rm::Memory(encoding::Memory {
                 base: encoding::Base::Pool,
                 index: None,

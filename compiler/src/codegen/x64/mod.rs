@@ -16,7 +16,7 @@ mod isel;
 mod listing;
 mod masking;
 mod pool;
-mod preserve;
+pub(super) mod preserve;
 mod prologue;
 mod regalloc;
 mod split;
@@ -26,15 +26,11 @@ mod vcode;
 
 pub(crate) use brolga_x64_encoding as encoding;
 
-use cranelift_codegen::binemit::Reloc;
-use cranelift_entity::PrimaryMap;
-use cranelift_module::{ModuleReloc, ModuleRelocTarget};
-
-use super::MachineCode;
 use super::allocator::Allocator;
 use super::frame::PrivateMemory;
+use super::{MachineCode, Relocation, Symbol};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Function, GlobalId};
+use crate::ir::Function;
 use crate::target::{Isa, Target};
 use emit::Emitter;
 use encoding::{Extension, Features};
@@ -44,12 +40,11 @@ use regalloc::Allocatable;
 /// that is not there.
 pub fn compile(
     func: &Function,
-    globals: &PrimaryMap<GlobalId, u64>,
     target: &Target,
     private: Option<PrivateMemory>,
     listing: bool,
 ) -> Result<MachineCode, Diagnostic> {
-    let mut selected = isel::select(func, globals, target, private)?;
+    let mut selected = isel::select(func, target, private)?;
     if target.isa == Isa::Avx512 {
         masking::fold(&mut selected.code);
     }
@@ -74,9 +69,8 @@ pub fn compile(
         stack_bytes: emitted.stack_bytes,
         private_bytes: selected.frame.private_size,
         private_align: selected.frame.private_align,
-        relocations: emitted.functions.into_iter().map(address).collect(),
+        relocations: emitted.symbols.into_iter().map(relocation).collect(),
         lines: emitted.lines,
-        constants: Vec::new(),
         listing: emitted.listing,
     })
 }
@@ -97,12 +91,11 @@ fn features(target: &Target) -> Features {
     there.fold(least, |all, (extension, _)| all.with(extension))
 }
 
-/// The address of a function, to be written at an offset.
-fn address((offset, number): (u32, u32)) -> ModuleReloc {
-    ModuleReloc {
+/// An address, to be written at an offset.
+fn relocation((offset, symbol): (u32, Symbol)) -> Relocation {
+    Relocation {
         offset,
-        kind: Reloc::Abs8,
-        name: ModuleRelocTarget::user(0, number),
+        symbol,
         addend: 0,
     }
 }

@@ -3,13 +3,16 @@
 
 use std::collections::HashMap;
 
+use crate::codegen::Symbol;
+
 /// Constants of 1 to 256 bytes.
 #[derive(Default)]
 pub struct Pool {
     bytes: Vec<u8>,
     places: HashMap<Vec<u8>, u32>,
-    /// The addresses of functions: where they are, and which.
-    functions: Vec<(u32, u32)>,
+    /// Addresses: where they are, and of what.
+    symbols: Vec<(u32, Symbol)>,
+    symbol_places: HashMap<Symbol, u32>,
 }
 
 impl Pool {
@@ -25,20 +28,18 @@ impl Pool {
         at as u32
     }
 
-    /// The offset of a function's address.
-    pub fn place_function(&mut self, number: u32) -> u32 {
-        let known = self.functions.iter().find(|&&(_, known)| known == number);
-        if let Some(&(at, _)) = known {
-            return at;
-        }
-        let at = self.bytes.len().next_multiple_of(8);
-        self.bytes.resize(at + 8, 0);
-        self.functions.push((at as u32, number));
-        at as u32
+    /// The offset of an address.
+    pub fn place_address(&mut self, symbol: Symbol) -> u32 {
+        *self.symbol_places.entry(symbol).or_insert_with(|| {
+            let at = self.bytes.len().next_multiple_of(8);
+            self.bytes.resize(at + 8, 0);
+            self.symbols.push((at as u32, symbol));
+            at as u32
+        })
     }
 
-    /// The bytes, and where in them the addresses of which functions are to be written.
-    pub fn finish(self) -> (Vec<u8>, Vec<(u32, u32)>) {
-        (self.bytes, self.functions)
+    /// The bytes, and where in them which addresses are to be written.
+    pub fn finish(self) -> (Vec<u8>, Vec<(u32, Symbol)>) {
+        (self.bytes, self.symbols)
     }
 }

@@ -1,7 +1,5 @@
 //! What is emitted around instructions, by the listing.
 
-use cranelift_entity::PrimaryMap;
-
 use super::compile;
 use crate::ir::parse;
 use crate::target::Target;
@@ -15,7 +13,7 @@ fn listing_for(target: &Target, body: &str) -> Vec<String> {
     let text = format!("func \"f\" (i64, ptr) -> () {{\n{body}\n}}");
     let module = parse::module(&text).expect("a module");
     let func = module.functions.values().next().expect("a function");
-    let code = compile(func, &PrimaryMap::new(), target, None, true).expect("it compiles");
+    let code = compile(func, target, None, true).expect("it compiles");
     let listing = code.listing.expect("it is asked for");
     let lines = listing.lines().map(|line| match line.split_once("  ") {
         Some((_, inst)) => inst.trim().rsplit("  ").next().unwrap_or(inst).to_owned(),

@@ -6,14 +6,14 @@ use smallvec::SmallVec;
 use super::control::ARGUMENTS;
 use super::values::Repr;
 use super::{Isel, Result};
+use crate::codegen::Symbol;
 use crate::codegen::x64::encoding::{Opcode, Size};
 use crate::codegen::x64::inst::{Amode, Call, Inst, RAX, VECTOR, gpr, zmm};
 use crate::ir::{Type, Value};
 
 impl Isel<'_> {
-    /// Where a function is that is compiled together with this one.
-    pub fn function_address(&mut self, number: u32) -> VReg {
-        let at = Amode::pool(self.pool.place_function(number));
+    pub fn address_of(&mut self, symbol: Symbol) -> VReg {
+        let at = Amode::pool(self.pool.place_address(symbol));
         self.define(Opcode::Mov, Size::B64, |plain| plain.b = at.into())
     }
 

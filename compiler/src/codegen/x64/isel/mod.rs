@@ -41,16 +41,16 @@ mod values;
 
 use std::collections::HashMap;
 
-use cranelift_entity::{PrimaryMap, SecondaryMap};
+use cranelift_entity::SecondaryMap;
 use regalloc2::{Block as MachineBlock, VReg};
 
 use super::encoding::Size;
 use super::pool::Pool;
 use super::vcode::{Builder, VCode};
 use crate::codegen::frame::{FrameLayout, PrivateMemory};
-use crate::codegen::{host, usual_mask_bits};
+use crate::codegen::{Symbol, usual_mask_bits};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Block, Function, GlobalId, Inst, Op, Value};
+use crate::ir::{Block, Function, Inst, Op, Value};
 use crate::target::{Isa, Target};
 use cuts::{Cut, Logic};
 use deferral::Deferral;
@@ -60,7 +60,6 @@ use values::Repr;
 pub struct Isel<'a> {
     m: Builder,
     func: &'a Function,
-    globals: &'a PrimaryMap<GlobalId, u64>,
     target: &'a Target,
     /// The longest vectors to be used.
     longest: Size,
@@ -104,7 +103,6 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 
 pub fn select(
     func: &Function,
-    globals: &PrimaryMap<GlobalId, u64>,
     target: &Target,
     private: Option<PrivateMemory>,
 ) -> Result<Selected> {
@@ -112,7 +110,6 @@ pub fn select(
     let mut isel = Isel {
         m: Builder::new(),
         func,
-        globals,
         target,
         longest: Size::of_bytes(target.vector_bytes),
         mask_lane_bits: usual_mask_bits(func, target.vector_bytes * 8),
@@ -195,7 +192,7 @@ impl Isel<'_> {
         let ty = || result.expect("an instruction with a result");
         let repr = match &data.op {
             Op::Const(bits) => Repr::Constant(*bits),
-            Op::GlobalAddr(global) => Repr::Constant(self.globals[*global]),
+            Op::GlobalAddr(global) => Repr::Address(Symbol::Global(*global)),
             Op::Unary(_) | Op::Binary(..) => match self.cut(inst) {
                 Some(cut) => self.logic(&cut, ty())?,
                 None => self.single(inst)?,
@@ -230,11 +227,11 @@ impl Isel<'_> {
                 return Ok(());
             }
             Op::HostCall(function) => {
-                let address = self.int_constant(host::address(*function) as u64);
+                let address = self.address_of(Symbol::Host(*function));
                 // A fault in one that is not pure is the kernel's, which called it.
                 self.call(address, args, result, function.is_pure())?
             }
-            Op::FuncAddr(number) => Repr::Scalar(self.function_address(*number)),
+            Op::FuncAddr(number) => Repr::Address(Symbol::Function(*number)),
             Op::CallPointer => {
                 let target = self.scalar(args[0])?;
                 self.call(target, &args[1..], result, false)?

@@ -4,6 +4,7 @@ use regalloc2::{RegClass, VReg};
 use smallvec::{SmallVec, smallvec};
 
 use super::{Isel, Result};
+use crate::codegen::Symbol;
 use crate::codegen::frame::{Base as FrameBase, Place};
 use crate::codegen::x64::encoding::{Cc, Opcode, Size};
 use crate::codegen::x64::inst::{Amode, Base, GENERAL, NONE, Rm, VECTOR};
@@ -20,6 +21,8 @@ pub enum Repr {
     Deferred(Inst),
     /// These bits, in every lane; what holds them is made at each use.
     Constant(u64),
+    /// Loaded at each use.
+    Address(Symbol),
     /// One lane: floating-point numbers of 32 and 64 bits in vector registers, others in general
     /// ones, where bits above the type's are arbitrary. A truth value is 0 or 1 in 32 bits.
     Scalar(VReg),
@@ -126,6 +129,7 @@ impl Isel<'_> {
         Ok(match self.repr(value)? {
             Repr::Scalar(reg) => reg,
             Repr::Constant(bits) => self.scalar_constant(bits, scalar),
+            Repr::Address(symbol) => self.address_of(symbol),
             other => unreachable!("{value} is {other:?}, not a scalar"),
         })
     }
