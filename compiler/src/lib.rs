@@ -11,6 +11,7 @@
 //!   -> lower/      built-ins expanded from `brolga-mathlib`, widths legalised
 //!   -> codegen/    machine code, by way of Cranelift
 //!   -> jit/        executable memory, symbols
+//!      store/      what is kept of it for other processes
 //! ```
 //!
 //! `interp/` runs the IR of every stage and is what it means; it imports nothing of what it judges.
@@ -47,6 +48,7 @@ pub mod options;
 pub mod pipe;
 pub mod program;
 pub mod spirv;
+pub mod store;
 pub mod target;
 pub mod times;
 pub mod transform;

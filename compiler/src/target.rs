@@ -27,7 +27,7 @@ named! {
 }
 
 /// What a mask is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Masks {
     /// A vector with lanes of all ones or zeros, as wide as those it is for.
     Lanes,
@@ -36,7 +36,7 @@ pub enum Masks {
 }
 
 /// What the machine has that code is generated for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
     pub isa: Isa,
     /// Bytes of a vector register.

@@ -22,7 +22,7 @@
 //! | `Unary`, `Binary`, `Fma`, `ICmp`, `FCmp`, `Select`, `Convert` | one or W lanes; integer division one, no `FRem` |
 //! | `Rounded` | only where [`Target::static_rounding`] |
 //! | `AnyTrue`, `AllTrue`, `MaskBits` | W lanes |
-//! | `GlobalAddr`, `FuncAddr`, `Alloca` (in the entry block), `PtrAdd` | |
+//! | `GlobalAddr`, `FuncAddr`, `NoImageAddr`, `Alloca` (in the entry block), `PtrAdd` | |
 //! | `Load`, `Store` | one lane without a mask; W lanes with or without: at one address and a stride, one address and an index ([`crate::ir::Index`]; signed words, scaled by 1, 2, 4 or 8, where [`Target::gathers`] or, of stores, [`Target::scatters`]), or an address for each lane |
 //! | `AtomicRmw` | one lane, no mask, an integer, memory of several threads: exchange, sum, difference; bitwise operations whose result is not used |
 //! | `AtomicCmpXchg`, `AtomicLoad`, `AtomicStore` | the same |
@@ -53,6 +53,7 @@ use crate::ir::{Function, Op, Scalar, SourceLoc};
 use crate::target::{Isa, Target};
 
 /// What a back end makes of a function.
+#[derive(Debug, PartialEq, Eq)]
 pub struct MachineCode {
     /// Instructions, from the entry point on, then what they address relative to themselves.
     pub bytes: Vec<u8>,

@@ -9,6 +9,7 @@ use cranelift_entity::{EntityRef, PrimaryMap};
 
 use super::host;
 use super::x64::preserve;
+use crate::image::call::NO_IMAGE;
 use crate::ir::{GlobalId, HostFunction};
 use crate::target::Isa;
 
@@ -27,6 +28,8 @@ pub enum Symbol {
     /// The function that calls another and keeps registers ([`preserve`]), whose result is a
     /// floating-point number or not.
     Preserving { isa: Isa, returns_float: bool },
+    /// What null pointers to images point to.
+    NoImage,
     /// A function of Cranelift's that the C library has.
     Library(LibCall),
 }
@@ -48,6 +51,7 @@ impl Symbol {
             Symbol::Code | Symbol::Function(_) | Symbol::Library(_) => None,
             Symbol::Global(id) => globals.get(id).copied(),
             Symbol::Host(function) => Some(host::address(function) as u64),
+            Symbol::NoImage => Some(&raw const NO_IMAGE as u64),
             Symbol::Preserving { isa, returns_float } => {
                 Some(preserve::address(isa, returns_float))
             }
@@ -55,7 +59,10 @@ impl Symbol {
     }
 }
 
-/// What comes before the names of what is in this process, in the order of [`Symbol`].
+const CODE: &str = "code";
+const NO_IMAGE_NAME: &str = "no_image";
+
+/// What comes before the names of what is in this process.
 const GLOBAL: &str = "global.";
 const HOST: &str = "host.";
 const PRESERVING: &str = "preserving.";
@@ -64,7 +71,8 @@ const LIBRARY: &str = "library.";
 impl fmt::Display for Symbol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Symbol::Code => f.write_str("code"),
+            Symbol::Code => f.write_str(CODE),
+            Symbol::NoImage => f.write_str(NO_IMAGE_NAME),
             Symbol::Function(number) => write!(f, "function.{number}"),
             Symbol::Global(id) => write!(f, "{GLOBAL}{}", id.index()),
             Symbol::Host(function) => write!(f, "{HOST}{}", function.name()),
@@ -82,8 +90,10 @@ impl FromStr for Symbol {
     type Err = ();
 
     fn from_str(name: &str) -> Result<Symbol, ()> {
-        if name == "code" {
-            return Ok(Symbol::Code);
+        match name {
+            CODE => return Ok(Symbol::Code),
+            NO_IMAGE_NAME => return Ok(Symbol::NoImage),
+            _ => {}
         }
         if let Some(number) = name.strip_prefix(GLOBAL) {
             let number: u32 = number.parse().map_err(|_| ())?;
@@ -95,13 +105,13 @@ impl FromStr for Symbol {
         }
         if let Some(function) = name.strip_prefix(PRESERVING) {
             let (isa, result) = function.split_once(' ').ok_or(())?;
-            let isa = Isa::ALL.iter().find(|known| known.name() == isa);
+            let isa = Isa::from_name(isa);
             let returns_float = match result {
                 "float" => true,
                 "integer" => false,
                 _ => return Err(()),
             };
-            let &isa = isa.ok_or(())?;
+            let isa = isa.ok_or(())?;
             return Ok(Symbol::Preserving { isa, returns_float });
         }
         let call = name.strip_prefix(LIBRARY).ok_or(())?;
@@ -119,6 +129,7 @@ mod tests {
     fn names_are_read_back() {
         let mut symbols = vec![
             Symbol::Code,
+            Symbol::NoImage,
             Symbol::Global(GlobalId::from_u32(7)),
             Symbol::Host(HostFunction::MemMove),
             Symbol::Host(HostFunction::FRem(Format::F64)),

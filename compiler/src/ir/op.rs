@@ -645,6 +645,8 @@ pub enum Op {
     /// `() -> ptr`: where the code of a function is that is compiled together with this one, by
     /// number; 0 is the first. Made by `lower`.
     FuncAddr(u32),
+    /// `() -> ptr`: what null pointers to images point to (`image/call.rs`). Made by `lower`.
+    NoImageAddr,
     /// An `OpenCL.std` built-in by its name in OpenCL C; all lane-wise unless its own doc says
     /// otherwise.
     Builtin(super::Builtin),

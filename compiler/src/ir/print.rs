@@ -184,6 +184,7 @@ impl Display for Op {
             Op::Call(func) => write!(f, "call {func}"),
             Op::CallFunction(callee) => write!(f, "call_function{callee}"),
             Op::FuncAddr(number) => write!(f, "func_addr.{number}"),
+            Op::NoImageAddr => f.write_str("no_image_addr"),
             Op::Builtin(builtin) => write!(f, "builtin.{}", builtin.name()),
             Op::Printf { masked: m } => write!(f, "printf{}", masked(*m)),
             Op::Device {

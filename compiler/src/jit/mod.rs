@@ -1,9 +1,11 @@
 //! Executable memory: machine code in, an address out.
 //!
-//! `globals.rs` holds module-scope objects; `tools/` shows code to profilers and debuggers. Each
-//! compiled kernel owns its memory and gives it back when dropped.
+//! `globals.rs` holds module-scope objects; `lines.rs` says which lines code comes from; `tools/`
+//! shows code to profilers and debuggers. Each compiled kernel owns its memory and gives it back
+//! when dropped.
 
 pub mod globals;
+pub mod lines;
 mod tools;
 
 use cranelift_codegen::binemit::Reloc;
@@ -15,7 +17,8 @@ use cranelift_module::{
 
 use crate::codegen::{MachineCode, Symbol, host_isa};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{GlobalId, SourceLoc};
+use crate::ir::GlobalId;
+use lines::LineTable;
 
 /// Machine code in executable memory.
 pub struct Code {
@@ -28,8 +31,7 @@ pub struct Code {
     stack_bytes: u32,
     /// Bytes of private memory, and what the scratch pointer is to be a multiple of for it.
     private_memory: (u32, u32),
-    /// Where the code of another line begins, and that line as `file:line`.
-    lines: Box<[(usize, Box<str>)]>,
+    lines: LineTable,
     _registration: Option<tools::DebuggerRegistration>,
 }
 
@@ -46,13 +48,12 @@ impl std::fmt::Debug for Code {
 }
 
 impl Code {
-    /// Places the code of a function. `globals` are the addresses of module-scope objects;
-    /// `locations` those that instructions refer to, as `file:line`.
+    /// Places the code of a function. `globals` are the addresses of module-scope objects.
     pub fn place(
         name: &str,
         mut code: MachineCode,
         globals: &PrimaryMap<GlobalId, u64>,
-        locations: &[String],
+        lines: LineTable,
     ) -> Result<Code, Diagnostic> {
         let isa = host_isa()?;
         let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
@@ -69,18 +70,13 @@ impl Code {
             .finalize_definitions()
             .map_err(|e| failed("no executable memory", e.to_string()))?;
         let entry = module.get_finalized_function(id);
-        let lines = lines(&code.lines, locations);
         let registration = tools::are_wanted().then(|| {
             tools::tell(&tools::Described {
                 name,
                 address: entry as u64,
                 code: &code.bytes,
-                lines: &lines,
+                lines: &lines.described(),
             })
-        });
-        let lines = lines.iter().map(|line| {
-            let text = format!("{}:{}", line.file, line.line);
-            (line.offset as usize, text.into())
         });
         Ok(Code {
             module: Some(module),
@@ -88,7 +84,7 @@ impl Code {
             size: code.instruction_bytes as usize,
             stack_bytes: code.stack_bytes,
             private_memory: (code.private_bytes, code.private_align),
-            lines: lines.collect(),
+            lines,
             _registration: registration,
         })
     }
@@ -115,8 +111,7 @@ impl Code {
 
     /// The line that the code at an offset comes from, as `file:line`, if the module says lines.
     pub fn line(&self, offset: usize) -> Option<&str> {
-        let after = self.lines.partition_point(|&(begin, _)| begin <= offset);
-        Some(&self.lines[after.checked_sub(1)?].1)
+        self.lines.at(offset)
     }
 }
 
@@ -152,31 +147,6 @@ fn resolve(
         });
     }
     Ok(later)
-}
-
-/// Which lines the code comes from.
-fn lines<'a>(code: &[(u32, SourceLoc)], locations: &'a [String]) -> Vec<tools::Line<'a>> {
-    let mut lines: Vec<tools::Line<'a>> = Vec::new();
-    for &(offset, loc) in code {
-        let at = loc.0.map(|n| n.get() as usize - 1);
-        let Some(place) = at.and_then(|at| locations.get(at)) else {
-            continue;
-        };
-        let (file, line) = place.rsplit_once(':').unwrap_or((place, "0"));
-        let line = line.parse().unwrap_or(0);
-        if lines
-            .last()
-            .is_some_and(|last| (last.file, last.line) == (file, line))
-        {
-            continue;
-        }
-        lines.push(tools::Line { offset, file, line });
-    }
-    // What comes before is of no line. Debuggers want one for a function's first instruction.
-    if let Some(first) = lines.first_mut() {
-        first.offset = 0;
-    }
-    lines
 }
 
 impl Drop for Code {

@@ -31,6 +31,6 @@ pub fn compile(mut func: Function, target: &Target) -> Code {
     lower::lanes::run(&mut func, target);
     let dump = Dump::default();
     codegen::compile(&func, target, None, &dump.of("test"))
-        .and_then(|code| Code::place("test", code, &PrimaryMap::new(), &[]))
+        .and_then(|code| Code::place("test", code, &PrimaryMap::new(), Default::default()))
         .unwrap_or_else(|e| panic!("{func}: {e}"))
 }

@@ -93,6 +93,14 @@ pub fn run_with(program: &Path, arguments: &[&OsStr], variables: &[(&str, &OsStr
     )
 }
 
+/// The variables with which code is kept in a folder.
+pub fn keeping_in(folder: &Path) -> [(&str, &OsStr); 2] {
+    [
+        ("BROLGA_CACHE", OsStr::new("1")),
+        ("BROLGA_CACHE_DIR", folder.as_os_str()),
+    ]
+}
+
 /// Longer than any of these programs may take.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
@@ -115,7 +123,8 @@ pub fn run_command(command: &mut Command) -> Output {
     }
 }
 
-/// Compiles and runs one of `tests/c`, in both ways of linking, and demands success.
+/// Compiles and runs one of `tests/c`, in both ways of linking, and demands success. The second run
+/// finds the code that the first has left.
 pub fn c_program(name: &str) {
     if !can_compile_c() {
         return;
@@ -124,13 +133,14 @@ pub fn c_program(name: &str) {
         .join("tests/c")
         .join(name);
     let folder = TempDir::new().expect("a temporary folder can be made");
+    let kept = folder.path().join("kept");
     for link in [Link::Loader, Link::Direct] {
         let program = compile(&source, folder.path(), link);
         let arguments: &[&OsStr] = match link {
             Link::Loader => &[],
             Link::Direct => &[OsStr::new("direct")],
         };
-        let output = run(&program, arguments);
+        let output = run_with(&program, arguments, &keeping_in(&kept));
         assert!(
             output.status.success(),
             "{name}, {link:?}: {}\n{}",

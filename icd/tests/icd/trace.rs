@@ -2,6 +2,7 @@
 //! viewer reads it.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use serde_json::Value;
@@ -16,6 +17,11 @@ fn events() -> Option<Vec<Value>> {
 
 /// The events of a run of one of `tests/c`.
 fn events_of(program: &str) -> Option<Vec<Value>> {
+    events_with(program, &[])
+}
+
+/// The same with some environment variables set.
+pub fn events_with(program: &str, variables: &[(&str, &OsStr)]) -> Option<Vec<Value>> {
     if !support::can_compile_c() {
         return None;
     }
@@ -25,8 +31,8 @@ fn events_of(program: &str) -> Option<Vec<Value>> {
     let folder = TempDir::new().expect("a temporary folder can be made");
     let program = support::compile(&source, folder.path(), Link::Loader);
     let file = folder.path().join("trace-%p.json");
-    let variables = [("BROLGA_TRACE", file.as_os_str())];
-    let output = support::run_with(&program, &[], &variables);
+    let trace = ("BROLGA_TRACE", file.as_os_str());
+    let output = support::run_with(&program, &[], &[&[trace], variables].concat());
     assert!(output.status.success(), "{}", support::text(&output));
 
     let mut files = std::fs::read_dir(folder.path())

@@ -268,6 +268,11 @@ impl Code {
         }
     }
 
+    /// Whether it was made by an earlier program.
+    fn is_kept(&self) -> bool {
+        self.compiled.as_ref().is_some_and(CompiledKernel::is_kept)
+    }
+
     /// The function; callable while `self` lives.
     pub(crate) fn entry(&self) -> KernelFn {
         self.entry
@@ -597,9 +602,13 @@ impl Kernels {
         let code = cell.get_or_init(|| {
             let start = timestamp();
             let compile = || self.source.compile(kernel, &key);
-            let code = trace::span("compile", compile, |_| {
+            let code = trace::span("compile", compile, |code| {
                 let name = format!("compile {}", self.source.kernels()[kernel].name);
-                (name, json!({ "launch key": format!("{key:?}") }))
+                let is_kept = code.as_ref().is_ok_and(Code::is_kept);
+                (
+                    name,
+                    json!({ "launch key": format!("{key:?}"), "kept": is_kept }),
+                )
             });
             took = Some(timestamp() - start);
             code.map(|code| {

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use brolga_compiler::SpecConstants;
+use brolga_compiler::{Program, SpecConstants};
 use serde_json::json;
 
 use super::zeroed::with_zeroed_variables;
 use super::{CompiledProgram, imports};
 use crate::base::trace;
 use crate::code::executable::Executable;
+use crate::code::store;
 use crate::context::Context;
 use crate::frontend::Options;
 use crate::launch::lifetime;
@@ -50,7 +51,11 @@ pub(super) fn translate(
         "compile",
         || {
             let constants = SpecConstants::new();
-            brolga_compiler::Program::from_spirv(&modules, &constants, &object.compiler)
+            let options = &object.compiler;
+            match store::of_process() {
+                Some(kept) => Program::from_spirv_with(kept, &modules, &constants, options),
+                None => Program::from_spirv(&modules, &constants, options),
+            }
         },
         |program| {
             let args = json!({ "modules": modules.len(), "ok": program.is_ok() });

@@ -67,6 +67,7 @@ impl Gen<'_> {
                 }
             }
             Op::FuncAddr(number) => Repr::Scalar(self.address_of(Symbol::Function(*number))),
+            Op::NoImageAddr => Repr::Scalar(self.address_of(Symbol::NoImage)),
             Op::CallPointer => {
                 let target = self.scalar(args[0]);
                 match self.call_pointer(target, &args[1..], result) {

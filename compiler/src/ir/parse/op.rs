@@ -154,6 +154,7 @@ pub(super) fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Resul
             Op::CallFunction(Box::new(callee))
         }
         "func_addr" => Op::FuncAddr(number(part(0)?)?),
+        "no_image_addr" => Op::NoImageAddr,
         "builtin" => Op::Builtin(Builtin::from_name(part(0)?).ok_or_else(unknown)?),
         "printf" => {
             let [masked] = flags(&parts, ["masked"])?;

@@ -117,9 +117,9 @@ impl Verifier<'_> {
                 self.stage > Stage::Translated,
                 "which calls stay calls is decided by inlining"
             ),
-            Op::FuncAddr(_) => ensure!(
+            Op::FuncAddr(_) | Op::NoImageAddr => ensure!(
                 self.stage >= Stage::Vectorized,
-                "addresses of functions belong to vectorized code"
+                "addresses in the process belong to vectorized code"
             ),
             Op::Alloca { interleaving, .. } => {
                 ensure!(

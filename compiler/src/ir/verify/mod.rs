@@ -234,6 +234,7 @@ impl Verifier<'_> {
             | Op::Call(_)
             | Op::CallFunction(_)
             | Op::FuncAddr(_)
+            | Op::NoImageAddr
             | Op::Printf { .. }
             | Op::Device { .. }
             | Op::HostCall(_)

@@ -62,7 +62,7 @@ impl Verifier<'_> {
                 )
             }
             Op::CallFunction(callee) => self.check_callee(o, callee),
-            Op::FuncAddr(_) => {
+            Op::FuncAddr(_) | Op::NoImageAddr => {
                 o.counts(0, 1)?;
                 is(results[0] == Type::PTR, "an address is a pointer")
             }

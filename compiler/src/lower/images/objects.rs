@@ -1,10 +1,12 @@
 //! Which parameters of a kernel are images and samplers.
 
+use serde::{Deserialize, Serialize};
+
 use crate::image::MOST_BINDINGS;
 use crate::ir::{Function, Op, ParamSource, Value};
 
 /// An image or sampler that is a parameter, and read or written (with).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Object {
     /// Which of the function's parameters.
     pub param: usize,

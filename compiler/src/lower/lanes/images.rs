@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::Expander;
 use crate::image::Field;
-use crate::image::call::{NO_IMAGE, code};
+use crate::image::call::code;
 use crate::ir::{BinOp, ConvertOp, HostFunction, Image, IntCC, Mem, Op, Scalar, Type, Value};
 use crate::kernel_info::AddressSpace;
 use crate::lower::replay::Values;
@@ -86,8 +86,10 @@ impl Expander<'_, '_> {
     pub(super) fn image_query(&mut self, field: Field, image: Value, ty: Type) -> Value {
         let pointers = self.b.ty(image);
         let is_none = self.b.icmp_imm(IntCC::Eq, image, 0);
-        let nothing = &raw const NO_IMAGE as u64;
-        let nothing = self.b.iconst(pointers, nothing);
+        let mut nothing = self.b.val(Op::NoImageAddr, &[], Type::PTR);
+        if pointers.lanes > 1 {
+            nothing = self.b.splat(nothing, pointers.lanes);
+        }
         let image = self.b.select(is_none, nothing, image);
         let offset = self
             .b

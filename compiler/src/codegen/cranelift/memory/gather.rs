@@ -7,12 +7,6 @@ use super::super::values::Gen;
 use super::{LaneLayout, flags};
 use crate::ir::{Mem, Scalar, Type, Value};
 
-/// What inactive lanes of a gather read: large enough for the widest access (16 elements of 8
-/// bytes).
-#[repr(align(16))]
-struct Zeros([u8; 128]);
-static ZEROS: Zeros = Zeros([0; 128]);
-
 impl Gen<'_> {
     /// Each lane's address as a CLIF scalar; inactive lanes get `elsewhere`. `places` are the
     /// operands that say where.
@@ -50,8 +44,9 @@ impl Gen<'_> {
 
     /// Where lanes that are not active load from.
     pub(super) fn address_of_zeros(&mut self) -> clif::Value {
-        let zeros = std::ptr::from_ref(&ZEROS.0) as u64;
-        self.b.ins().iconst(types::I64, zeros as i64)
+        // Enough for the widest access, of 16 elements of 8 bytes.
+        let zeros = self.pool.table(&[0.0; 16]);
+        self.b.ins().iadd_imm_s(self.pool.base, i64::from(zeros))
     }
 
     pub(super) fn gather(

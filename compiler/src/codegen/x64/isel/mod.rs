@@ -232,6 +232,7 @@ impl Isel<'_> {
                 self.call(address, args, result, function.is_pure())?
             }
             Op::FuncAddr(number) => Repr::Address(Symbol::Function(*number)),
+            Op::NoImageAddr => Repr::Address(Symbol::NoImage),
             Op::CallPointer => {
                 let target = self.scalar(args[0])?;
                 self.call(target, &args[1..], result, false)?

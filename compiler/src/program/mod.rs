@@ -1,4 +1,10 @@
 //! A checked program and its kernels, compiled on demand per launch shape.
+//!
+//! `facts.rs` is what is known of a kernel before code is made, `compiled.rs` code that can be
+//! called.
+
+mod compiled;
+mod facts;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -6,63 +12,55 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use brolga_host::{environment, notice};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use crate::abi::{KernelFn, ScratchSize};
-use crate::analysis::written_params;
+pub use compiled::CompiledKernel;
+
 use crate::calls::Versions;
 use crate::codegen::{MachineCode, PrivateMemory};
 use crate::diagnostic::{Diagnostic, Remark};
 use crate::dump::Dump;
 use crate::image::{Bindings, Descriptor};
-use crate::ir::{FuncId, Function, KernelRole, Module, Op, ParamSource, SourceLoc};
+use crate::ir::{FuncId, Function, KernelRole, Module, Op, SourceLoc};
 use crate::jit::Code;
 use crate::jit::globals::Globals;
+use crate::jit::lines::LineTable;
 use crate::kernel_info::{AddressSpace, KernelInfo};
 use crate::launch::{LaunchKey, NdRange, SUB_GROUP_SIZES};
-use crate::lower::images::Object;
 use crate::options::{BuildOptions, SpecConstantInfo, SpecConstants};
+use crate::store::object_file::{About, KernelCode};
+use crate::store::{Content, Entry, Store};
 use crate::target::Target;
 use crate::times::{Stopwatch, Times};
 use crate::workgroup::WorkGroupCode;
 use crate::{codegen, lower, spirv, transform, workgroup};
+use facts::{Body, Facts, FactsAlone, Width};
 
 /// Lists the specialization constants that a module declares, without building it.
 pub fn spec_constants(words: &[u32]) -> Result<Vec<SpecConstantInfo>, Diagnostic> {
     spirv::spec_constants(words)
 }
 
-/// A kernel ready to be compiled for a launch: inlined, optimised, one lane a value.
-#[derive(Debug)]
-struct Prepared {
-    function: Function,
-    params: Vec<ParamSource>,
-    /// The functions that are called.
-    functions: BTreeMap<FuncId, Function>,
-    /// The images and samplers of which a launch key may know something.
-    objects: Vec<Object>,
-    /// Work-items per vector.
-    width: u8,
-    /// Whether its results may depend on the local size.
-    depends_on_groups: bool,
-    /// How many rows its work-groups had better have.
-    rows: u8,
-    /// Every launch has that width: it is asked for, or the size of sub-groups that an application
-    /// may have asked about.
-    fixed_width: bool,
-    /// Why that width.
-    remarks: Vec<String>,
-    time: Duration,
-    /// What it is in work-groups of one work-item; made when first asked for.
-    alone: OnceLock<Option<Alone>>,
+/// What is known of a kernel; each made when first asked for.
+#[derive(Debug, Default)]
+struct Known {
+    body: OnceLock<Result<Timed<Body>, Diagnostic>>,
+    facts: OnceLock<Result<Timed<Facts>, Diagnostic>>,
+    /// What it is in work-groups of one work-item, which run several as one, if it can be.
+    alone: OnceLock<Option<Function>>,
+    facts_alone: OnceLock<Option<FactsAlone>>,
 }
 
-/// A kernel for work-groups of one work-item, which run several as one.
+/// Something, and how long it took to make.
 #[derive(Debug)]
-struct Alone {
-    function: Function,
-    /// Work-items per vector, and why.
-    width: u8,
-    remarks: Vec<String>,
+struct Timed<T>(T, Duration);
+
+/// Where code is kept that programs of the same content have had.
+#[derive(Debug)]
+struct Kept {
+    store: Arc<dyn Store>,
+    content: Content,
 }
 
 /// A module-scope variable that the host may read or write by name.
@@ -86,8 +84,9 @@ pub struct Program {
     globals: Arc<Globals>,
     /// The kernel of each block.
     blocks: HashMap<FuncId, usize>,
-    /// One for each kernel; made when first asked for.
-    prepared: Vec<OnceLock<Result<Prepared, Diagnostic>>>,
+    /// One for each kernel.
+    known: Vec<Known>,
+    kept: Option<Kept>,
     dump: Dump,
 }
 
@@ -105,6 +104,22 @@ impl Program {
             });
         }
         Program::from_module(spirv::translate(modules, spec, options)?, options)
+    }
+
+    /// [`Program::from_spirv`], with code that programs of the same modules, constants and options
+    /// have left in a store. Not where somebody reads what compiling writes down.
+    pub fn from_spirv_with(
+        store: Arc<dyn Store>,
+        modules: &[&[u32]],
+        spec: &SpecConstants,
+        options: &BuildOptions,
+    ) -> Result<Program, Diagnostic> {
+        let mut program = Program::from_spirv(modules, spec, options)?;
+        if !program.dump.is_on() {
+            let content = Content::new(modules, spec, options, &program.target, forced_width());
+            program.kept = Some(Kept { store, content });
+        }
+        Ok(program)
     }
 
     /// A program of a module in IR.
@@ -142,7 +157,8 @@ impl Program {
                 .filter(|(_, kernel)| kernel.role == KernelRole::Block)
                 .map(|(index, kernel)| (kernel.func, index))
                 .collect(),
-            prepared: module.kernels.iter().map(|_| OnceLock::new()).collect(),
+            known: module.kernels.iter().map(|_| Known::default()).collect(),
+            kept: None,
             module,
             kernels,
             options: options.clone(),
@@ -197,54 +213,85 @@ impl Program {
         })
     }
 
-    fn prepared(&self, kernel: usize) -> Result<&Prepared, Diagnostic> {
-        self.prepared[kernel]
-            .get_or_init(|| self.prepare(kernel))
-            .as_ref()
-            .map_err(Clone::clone)
+    /// What was kept of a kernel.
+    fn load(&self, kernel: usize, entry: Entry<'_>) -> Option<Vec<u8>> {
+        let Kept { store, content } = self.kept.as_ref()?;
+        store.load(&content.key(kernel, entry))
     }
 
-    fn prepare(&self, kernel: usize) -> Result<Prepared, Diagnostic> {
-        let mut watch = Stopwatch::start();
-        let transform::Prepared {
-            function,
-            params,
-            functions,
-            remarks: found,
-        } = transform::prepare_kernel(&self.module, kernel, &self.options)?;
-        self.dump.write("ir", &self.kernels[kernel].name, || {
-            let all = std::iter::once(&function).chain(functions.values());
-            all.map(Function::to_string).collect()
-        });
-        let required = self.kernels[kernel].required_sub_group_size;
-        let forced = forced_width();
-        let fixed_width =
-            required.is_some() || forced.is_some() || workgroup::uses_sub_groups(&function);
-        let (width, mut remarks) = match (required, forced) {
-            (Some(size), _) => {
-                let remark = format!("runs {size} work-items at a time: the sub-group it requires");
-                (size as u8, vec![remark])
-            }
-            (None, Some(width)) => (width, vec![format!("width {width}, as BROLGA_WIDTH says")]),
-            (None, None) => {
-                let (width, remarks) = workgroup::choose_width(&function, &functions, &self.target);
-                (width, remarks.iter().map(|r| self.remark_text(r)).collect())
-            }
+    /// Keeps something of a kernel.
+    fn save(&self, kernel: usize, entry: Entry<'_>, bytes: impl FnOnce() -> Option<Vec<u8>>) {
+        if let Some(Kept { store, content }) = &self.kept
+            && let Some(bytes) = bytes()
+        {
+            store.save(&content.key(kernel, entry), &bytes);
+        }
+    }
+
+    /// What was kept of a kernel, or is made and kept.
+    fn kept_or<T: Serialize + DeserializeOwned>(
+        &self,
+        kernel: usize,
+        entry: Entry<'_>,
+        make: impl FnOnce() -> Result<T, Diagnostic>,
+    ) -> Result<T, Diagnostic> {
+        let kept = self.load(kernel, entry);
+        if let Some(kept) = kept.and_then(|bytes| postcard::from_bytes(&bytes).ok()) {
+            return Ok(kept);
+        }
+        let made = make()?;
+        self.save(kernel, entry, || postcard::to_stdvec(&made).ok());
+        Ok(made)
+    }
+
+    fn body(&self, kernel: usize) -> Result<&Timed<Body>, Diagnostic> {
+        let make = || {
+            let mut watch = Stopwatch::start();
+            let prepared = transform::prepare_kernel(&self.module, kernel, &self.options)?;
+            self.dump.write("ir", &self.kernels[kernel].name, || {
+                let all = std::iter::once(&prepared.function).chain(prepared.functions.values());
+                all.map(Function::to_string).collect()
+            });
+            let body = Body {
+                function: prepared.function,
+                params: prepared.params,
+                functions: prepared.functions,
+                remarks: prepared.remarks,
+            };
+            Ok(Timed(body, watch.lap()))
         };
-        remarks.extend(found.iter().map(|r| self.remark_text(r)));
-        Ok(Prepared {
-            depends_on_groups: workgroup::depends_on_groups(&function, &params),
-            rows: workgroup::preferred_rows(&function),
-            objects: lower::images::objects(&function, &params),
-            function,
-            params,
-            functions,
-            width,
-            fixed_width,
-            remarks,
-            time: watch.lap(),
-            alone: OnceLock::new(),
-        })
+        let body = self.known[kernel].body.get_or_init(make);
+        body.as_ref().map_err(Clone::clone)
+    }
+
+    fn timed_facts(&self, kernel: usize) -> Result<&Timed<Facts>, Diagnostic> {
+        let find = || {
+            let Timed(body, _) = self.body(kernel)?;
+            let width = match (self.kernels[kernel].required_sub_group_size, forced_width()) {
+                (Some(size), _) => Width::Required(size as u8),
+                (None, Some(width)) => Width::Forced(width),
+                (None, None) => Width::Free,
+            };
+            let text = |remark: &Remark| self.remark_text(remark);
+            Ok(Facts::new(body, width, &self.target, text))
+        };
+        let make = || {
+            // Not as a part of the rest.
+            let has_body = self.known[kernel].body.get().is_some();
+            let mut watch = Stopwatch::start();
+            let facts = self.kept_or(kernel, Entry::Facts, find)?;
+            let body = match (has_body, self.known[kernel].body.get()) {
+                (false, Some(Ok(Timed(_, time)))) => *time,
+                _ => Duration::ZERO,
+            };
+            Ok(Timed(facts, watch.lap().saturating_sub(body)))
+        };
+        let facts = self.known[kernel].facts.get_or_init(make);
+        facts.as_ref().map_err(Clone::clone)
+    }
+
+    fn facts(&self, kernel: usize) -> Result<&Facts, Diagnostic> {
+        self.timed_facts(kernel).map(|Timed(facts, _)| facts)
     }
 
     /// A remark with its place in the source, when that is known.
@@ -262,68 +309,71 @@ impl Program {
     /// Instructions of `kernel` itself, inlined and optimised, for one work-item; 0 for one that
     /// cannot be.
     pub fn instructions(&self, kernel: usize) -> usize {
-        self.prepared(kernel).map_or(0, |p| {
-            let blocks = p.function.layout.iter();
-            blocks.map(|&b| p.function.blocks[b].insts.len()).sum()
-        })
+        self.facts(kernel).map_or(0, |facts| facts.instructions)
     }
 
     /// Whether `kernel` writes through the pointer at an offset of its argument block: not all
-    /// such pointers are found ([`written_params`]).
+    /// such pointers are found ([`crate::analysis::written_params`]).
     pub fn writes_through(&self, kernel: usize, offset: u32) -> bool {
-        self.prepared(kernel).is_ok_and(|prepared| {
-            let written = written_params(&prepared.function);
-            let mut params = prepared.params.iter().zip(prepared.function.params());
-            params
-                .any(|(source, &param)| *source == ParamSource::Value { offset } && written[param])
-        })
+        let facts = self.facts(kernel);
+        facts.is_ok_and(|facts| facts.written.contains(&offset))
     }
 
     /// The vector width that `kernel` (an index into [`Program::kernels`]) is compiled for unless
     /// work-groups are too short for it, which is the largest size of its sub-groups; 1 for a
     /// kernel that cannot be.
     pub fn width(&self, kernel: usize) -> u32 {
-        self.prepared(kernel).map_or(1, |p| u32::from(p.width))
+        let facts = self.facts(kernel);
+        facts.map_or(1, |facts| u32::from(facts.width))
     }
 
     /// Whether work-groups of `local_size` of `kernel` may run as groups of another size: its
     /// results are the same for every local size, or each group is one work-item.
     pub fn may_regroup(&self, kernel: usize, local_size: [u64; 3]) -> bool {
-        self.prepared(kernel).is_ok_and(|prepared| {
-            !prepared.depends_on_groups
-                || local_size == [1; 3] && self.alone(kernel, prepared).is_some()
+        self.facts(kernel).is_ok_and(|facts| {
+            !facts.depends_on_groups || local_size == [1; 3] && self.facts_alone(kernel).is_some()
         })
     }
 
     /// The kernel for groups of one work-item, if several of those may run as one.
-    fn alone<'a>(&self, kernel: usize, prepared: &'a Prepared) -> Option<&'a Alone> {
+    fn alone(&self, kernel: usize) -> Option<&Function> {
         let make = || {
-            let function = workgroup::of_one_item(&prepared.function, &prepared.params)?;
+            let Timed(body, _) = self.body(kernel).ok()?;
+            let function = workgroup::of_one_item(&body.function, &body.params)?;
             self.dump
                 .write("alone", &self.kernels[kernel].name, || function.to_string());
+            Some(function)
+        };
+        self.known[kernel].alone.get_or_init(make).as_ref()
+    }
+
+    /// What is known of it.
+    fn facts_alone(&self, kernel: usize) -> Option<&FactsAlone> {
+        let find = || {
+            let Some(function) = self.alone(kernel) else {
+                return Ok(None);
+            };
+            let Timed(body, _) = self.body(kernel)?;
             let (width, remarks) = match forced_width() {
                 Some(width) => (width, Vec::new()),
-                None => workgroup::choose_width(&function, &prepared.functions, &self.target),
+                None => workgroup::choose_width(function, &body.functions, &self.target),
             };
             let remarks = remarks.iter().map(|remark| {
-                format!(
-                    "in work-groups of one work-item: {}",
-                    self.remark_text(remark)
-                )
+                let remark = self.remark_text(remark);
+                format!("in work-groups of one work-item: {remark}")
             });
-            Some(Alone {
-                remarks: remarks.collect(),
-                function,
-                width,
-            })
+            let remarks = remarks.collect();
+            Ok(Some(FactsAlone { width, remarks }))
         };
-        prepared.alone.get_or_init(make).as_ref()
+        let make = || self.kept_or(kernel, Entry::FactsAlone, find).ok().flatten();
+        self.known[kernel].facts_alone.get_or_init(make).as_ref()
     }
 
     /// How many rows of work-items run `kernel` best in a work-group, if there are as many: a power
     /// of two.
     pub fn preferred_rows(&self, kernel: usize) -> u32 {
-        self.prepared(kernel).map_or(1, |p| u32::from(p.rows))
+        let facts = self.facts(kernel);
+        facts.map_or(1, |facts| u32::from(facts.rows))
     }
 
     /// What code for `kernel` can be specialised for of the images and samplers among its
@@ -336,10 +386,10 @@ impl Program {
         mut descriptor: impl FnMut(u64) -> Option<Descriptor>,
     ) -> Bindings {
         let mut bindings = Bindings::NONE;
-        let Ok(prepared) = self.prepared(kernel) else {
+        let Ok(facts) = self.facts(kernel) else {
             return bindings;
         };
-        for (n, object) in prepared.objects.iter().enumerate() {
+        for (n, object) in facts.objects.iter().enumerate() {
             let argument = args.get(object.offset as usize..).unwrap_or_default();
             if object.is_sampler {
                 if let Some(&bits) = argument.first_chunk() {
@@ -363,9 +413,9 @@ impl Program {
         asked: [u64; 3],
         bindings: Bindings,
     ) -> LaunchKey {
-        match self.prepared(kernel) {
-            Ok(prepared) if prepared.depends_on_groups && range.local_size != asked => {
-                let width = self.alone(kernel, prepared).map_or(1, |alone| alone.width);
+        match self.facts(kernel) {
+            Ok(facts) if facts.depends_on_groups && range.local_size != asked => {
+                let width = self.facts_alone(kernel).map_or(1, |alone| alone.width);
                 let size = range.local_size[0];
                 let width = match forced_width() {
                     Some(width) => width,
@@ -383,11 +433,9 @@ impl Program {
 
     /// The key of a launch of `kernel`.
     pub fn launch_key(&self, kernel: usize, range: &NdRange, bindings: Bindings) -> LaunchKey {
-        let width = match self.prepared(kernel) {
-            Ok(prepared) if prepared.fixed_width => prepared.width,
-            Ok(prepared) => {
-                workgroup::launch_width(prepared.width, range.local_size[0], &self.target)
-            }
+        let width = match self.facts(kernel) {
+            Ok(facts) if facts.has_fixed_width => facts.width,
+            Ok(facts) => workgroup::launch_width(facts.width, range.local_size[0], &self.target),
             Err(_) => 1,
         };
         LaunchKey {
@@ -400,14 +448,13 @@ impl Program {
     /// are of the size that it requires or along x, and it is given no images or samplers that
     /// matter. Not if somebody reads what compiling writes down, which is to be of launches.
     pub fn is_predictable(&self, kernel: usize) -> bool {
-        let Ok(prepared) = self.prepared(kernel) else {
+        let Ok(facts) = self.facts(kernel) else {
             return false;
         };
-        let mut functions = prepared.functions.values().chain([&prepared.function]);
         let info = &self.kernels[kernel];
         let told = info.required_work_group_size.or(info.work_group_size_hint);
-        let has_shape = told.is_some() || functions.all(workgroup::is_along_x);
-        has_shape && prepared.objects.is_empty() && !self.dump.is_on()
+        let has_shape = told.is_some() || facts.is_along_x;
+        has_shape && facts.objects.is_empty() && !self.dump.is_on()
     }
 
     /// Code for work-groups of `kernel`, whose images are expanded, for a target, and of the
@@ -419,21 +466,21 @@ impl Program {
         key: &LaunchKey,
         target: &Target,
     ) -> Result<Generated, Diagnostic> {
-        let prepared = self.prepared(kernel)?;
+        let Timed(body, prepare) = self.body(kernel)?;
         let name = &self.kernels[kernel].name;
         let mut times = Times {
-            prepare: prepared.time,
+            prepare: *prepare,
             ..Times::default()
         };
         let mut watch = Stopwatch::start();
-        let mut code = workgroup::build(function, &prepared.params, key, target)?;
+        let mut code = workgroup::build(function, &body.params, key, target)?;
         times.vectorize += watch.lap();
         self.dump.write("wg", name, || code.split.to_string());
         lower::collectives::expand(&mut code.function);
         code.remarks
             .extend(lower::memory_order::run(&mut code.function));
         let mut versions = Versions::default();
-        let functions = &prepared.functions;
+        let functions = &body.functions;
         let mut private_bytes = 0;
         let mut generate = |func: &mut Function, name: &str, versions: &mut Versions| {
             lower::builtins::expand(func, target);
@@ -503,19 +550,56 @@ impl Program {
         })
     }
 
-    /// Compiles `kernel` for one launch key. Takes about a millisecond; holds no lock. The caller
-    /// caches the result.
+    /// Compiles `kernel` for one launch key. Takes about a millisecond, or a tenth of one where code
+    /// was kept; holds no lock. The caller caches the result.
     pub fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<CompiledKernel, Diagnostic> {
-        let prepared = self.prepared(kernel)?;
+        let name = &self.kernels[kernel].name;
+        let entry = Entry::Code(key);
+        let mut watch = Stopwatch::start();
+        let kept = self.load(kernel, entry);
+        let kept = kept.and_then(|bytes| KernelCode::from_object_file(&bytes));
+        let is_kept = kept.is_some();
+        let (code, mut times) = match kept {
+            Some(code) => (code, Times::default()),
+            None => {
+                let (code, times) = self.make(kernel, key)?;
+                watch.lap();
+                self.save(kernel, entry, || code.to_object_file());
+                (code, times)
+            }
+        };
+        if self.dump.remarks() {
+            for remark in &code.about.remarks {
+                notice(format_args!("kernel `{name}`: {remark}"));
+            }
+            notice(format_args!("kernel `{name}`: compiled in {times}"));
+        }
+        let KernelCode { machine, mut about } = code;
+        let lines = std::mem::take(&mut about.lines);
+        let code = Code::place(name, machine, self.globals.addresses(), lines)?;
+        times.machine += watch.lap();
+        Ok(CompiledKernel::new(
+            code,
+            about,
+            self.globals.clone(),
+            times,
+            is_kept,
+        ))
+    }
+
+    /// Makes the code of `kernel` for one launch key.
+    fn make(&self, kernel: usize, key: &LaunchKey) -> Result<(KernelCode, Times), Diagnostic> {
+        let Timed(facts, time) = self.timed_facts(kernel)?;
+        let Timed(body, _) = self.body(kernel)?;
         let name = &self.kernels[kernel].name;
         let mut watch = Stopwatch::start();
         let alone = match key.groups_of_one {
-            true => self.alone(kernel, prepared),
+            true => self.alone(kernel).zip(self.facts_alone(kernel)),
             false => None,
         };
-        let mut function = Cow::Borrowed(alone.map_or(&prepared.function, |a| &a.function));
+        let mut function = Cow::Borrowed(alone.map_or(&body.function, |(alone, _)| alone));
         if key.bindings != Bindings::NONE
-            && lower::images::expand(function.to_mut(), &prepared.objects, key)
+            && lower::images::expand(function.to_mut(), &facts.objects, key)
         {
             transform::cleanup_kernel(function.to_mut());
             self.dump.write("images", name, || function.to_string());
@@ -536,34 +620,27 @@ impl Program {
             machine,
             mut times,
         } = made;
+        times.prepare += *time;
         times.vectorize += expand;
-        watch.lap();
-        let globals = self.globals.addresses();
-        let machine = Code::place(name, machine?, globals, &self.module.locations)?;
-        times.machine += watch.lap();
-        let remarks: Vec<String> = alone
-            .map_or(&prepared.remarks, |alone| &alone.remarks)
-            .iter()
-            .cloned()
-            .chain(code.remarks.iter().map(|r| self.remark_text(r)))
-            .collect();
-        if self.dump.remarks() {
-            for remark in &remarks {
-                notice(format_args!("kernel `{name}`: {remark}"));
-            }
-            notice(format_args!("kernel `{name}`: compiled in {times}"));
-        }
-        Ok(CompiledKernel {
+        let mut machine = machine?;
+        machine.listing = None;
+        let lines = std::mem::take(&mut machine.lines);
+        let remarks = alone.map_or(&facts.remarks, |(_, facts)| &facts.remarks);
+        let remarks = remarks.iter().cloned();
+        let about = About {
             name: name.clone(),
-            code: machine,
-            _globals: self.globals.clone(),
+            lines: LineTable::new(&lines, &self.module.locations),
             width: u32::from(key.width),
             context_bytes_per_item: code.context_bytes_per_item,
             context_align: code.context_align,
             context_padding: code.context_padding,
-            remarks,
-            times,
-        })
+            remarks: remarks
+                .chain(code.remarks.iter().map(|r| self.remark_text(r)))
+                .collect(),
+        };
+        let code = KernelCode { machine, about };
+        debug_assert!(code.is_read_back(), "{code:?}");
+        Ok((code, times))
     }
 }
 
@@ -611,81 +688,4 @@ fn local_mem_size(module: &Module, kernel: FuncId) -> u64 {
         .values()
         .map(|size| size.next_multiple_of(align))
         .sum()
-}
-
-/// Generated code for one kernel and launch key, with the memory that holds it.
-#[derive(Debug)]
-pub struct CompiledKernel {
-    name: String,
-    code: Code,
-    /// The code holds addresses into them.
-    _globals: Arc<Globals>,
-    width: u32,
-    context_bytes_per_item: u64,
-    context_align: u64,
-    context_padding: u64,
-    remarks: Vec<String>,
-    times: Times,
-}
-
-impl CompiledKernel {
-    /// The function to call; see [`KernelFn`] for its contract. Valid while `self` lives.
-    pub fn entry(&self) -> KernelFn {
-        // SAFETY: the code was generated for a function of this signature.
-        unsafe { std::mem::transmute::<*const u8, KernelFn>(self.code.entry()) }
-    }
-
-    /// Work-items per vector.
-    pub fn width(&self) -> u32 {
-        self.width
-    }
-
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Bytes of machine code.
-    pub fn code_size(&self) -> usize {
-        self.code.size()
-    }
-
-    /// Bytes of stack that a call takes, without what the functions take that the code calls.
-    pub fn stack_bytes(&self) -> u32 {
-        self.code.stack_bytes()
-    }
-
-    /// The line of the source that the machine code at an offset comes from, as `file:line`, if the
-    /// module says lines.
-    pub fn line(&self, offset: usize) -> Option<&str> {
-        self.code.line(offset)
-    }
-
-    /// The scratch memory that a thread needs to run work-groups of `local_size` work-items with
-    /// `local_mem_size` bytes of work-group memory. What is too large for 64 bits is as much as
-    /// they can say.
-    pub fn scratch_size(&self, local_size: [u64; 3], local_mem_size: u64) -> ScratchSize {
-        let items = local_size
-            .iter()
-            .product::<u64>()
-            .next_multiple_of(u64::from(self.width))
-            + self.context_padding;
-        let (private, align) = self.code.private_memory();
-        let context = items.saturating_mul(self.context_bytes_per_item);
-        let local = local_mem_size.checked_next_multiple_of(self.context_align);
-        ScratchSize {
-            private: private.into(),
-            shared: local.unwrap_or(u64::MAX).saturating_add(context),
-            align: self.context_align.max(align.into()),
-        }
-    }
-
-    /// How long each stage of compiling it took.
-    pub fn times(&self) -> &Times {
-        &self.times
-    }
-
-    /// How the kernel was vectorized and why, for the user to read.
-    pub fn remarks(&self) -> &[String] {
-        &self.remarks
-    }
 }
