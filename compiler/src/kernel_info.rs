@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::image::ImageDim;
 
 /// The OpenCL address spaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum AddressSpace {
     Private,
     Global,
@@ -16,7 +18,7 @@ pub enum AddressSpace {
 }
 
 /// What kind of value `clSetKernelArg` takes for an argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ArgKind {
     /// Bytes by value: scalars, vectors, structures.
     Value,
@@ -31,7 +33,7 @@ pub enum ArgKind {
 }
 
 /// Which images an argument takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageArg {
     pub dim: ImageDim,
     /// Rows of texels that are a buffer.
@@ -41,7 +43,7 @@ pub struct ImageArg {
 }
 
 /// Access qualifier of an image or pipe argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AccessQualifier {
     None,
     ReadOnly,
@@ -50,7 +52,7 @@ pub enum AccessQualifier {
 }
 
 /// Type qualifiers of a pointer argument.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypeQualifiers {
     pub is_const: bool,
     pub is_restrict: bool,
@@ -59,7 +61,7 @@ pub struct TypeQualifiers {
 }
 
 /// One argument of a kernel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ArgInfo {
     /// Name in the source, when the module carries it.
     pub name: Option<String>,
@@ -95,14 +97,14 @@ impl ArgInfo {
 }
 
 /// What the driver itself puts into the argument block: no argument of the source is it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ImplicitArg {
     pub what: Implicit,
     /// Byte offset in the argument block of the 8 bytes that it takes.
     pub offset: u32,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Implicit {
     /// How many bytes the memory object has that an argument is set to.
     Size { arg: u32 },
@@ -112,14 +114,14 @@ pub enum Implicit {
 
 /// Memory that work-items print to by themselves: words of 32 bits, the first of which says how
 /// many of the others are taken. These are calls one after another, each an id and its arguments.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct PrintfBuffer {
     pub bytes: u32,
     /// What ids stand for: formats of calls, and strings that are arguments.
     pub formats: BTreeMap<u32, PrintfFormat>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PrintfFormat {
     pub text: String,
     /// Bytes of each argument, which takes whole words.
@@ -127,7 +129,7 @@ pub struct PrintfFormat {
 }
 
 /// One kernel (entry point of execution model `Kernel`).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KernelInfo {
     pub name: String,
     pub args: Vec<ArgInfo>,

@@ -41,9 +41,12 @@ pub use descriptor::{Descriptor, Extent, Field};
 pub use format::{ChannelOrder, DataType, Format};
 pub use sampler::{Addressing, LevelsOfDetail, Sampler};
 
+use serde::{Deserialize, Serialize};
+
 use crate::named::named;
 
 named! {
+    #[derive(Serialize, Deserialize)]
     /// How many dimensions an image has, and whether it is an array of such images.
     pub enum ImageDim {
         /// A row, or a buffer as one.

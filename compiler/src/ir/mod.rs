@@ -49,6 +49,7 @@ pub mod types;
 pub mod verify;
 
 use cranelift_entity::entity_impl;
+use serde::{Deserialize, Serialize};
 
 pub use builder::Builder;
 pub use builtin::Builtin;
@@ -86,12 +87,12 @@ pub struct Inst(u32);
 entity_impl!(Inst, "inst");
 
 /// A function of a module.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FuncId(u32);
 entity_impl!(FuncId, "@");
 
 /// A module-scope object.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct GlobalId(u32);
 entity_impl!(GlobalId, "@g");
 

@@ -1,12 +1,13 @@
 //! A module: functions, module-scope objects, kernels.
 
 use cranelift_entity::PrimaryMap;
+use serde::{Deserialize, Serialize};
 
 use super::{FuncId, Function, GlobalId};
 use crate::kernel_info::{AddressSpace, KernelInfo};
 
 /// An address stored in a global's bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Relocation {
     /// Byte offset of the eight bytes to set.
     pub offset: u64,
@@ -16,7 +17,7 @@ pub struct Relocation {
 }
 
 /// What a global holds before any kernel ran.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GlobalInit {
     Zero,
     /// As many bytes as the global has, with addresses to fill in.
@@ -24,7 +25,7 @@ pub enum GlobalInit {
 }
 
 /// A module-scope object: a constant, or a program-scope variable.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Global {
     pub name: String,
     /// [`AddressSpace::Constant`] or [`AddressSpace::Global`].
@@ -49,7 +50,7 @@ pub enum ParamSource {
 }
 
 /// Who launches a kernel, and when ("Execution Mode": `Initializer`, `Finalizer`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KernelRole {
     /// The application, whenever it likes.
     #[default]
@@ -91,7 +92,7 @@ pub struct Module {
 }
 
 /// A name that the host may know a global by.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostName {
     pub name: String,
     pub global: GlobalId,

@@ -25,12 +25,12 @@ unsafe impl Sync for Globals {}
 impl Globals {
     /// Lays out and initialises. Sizes come from a module, so a total that cannot be had is an
     /// error.
-    pub fn new(globals: &PrimaryMap<GlobalId, Global>) -> Result<Globals, Diagnostic> {
+    pub fn new(globals: &[Global]) -> Result<Globals, Diagnostic> {
         let too_large =
             || Diagnostic::new("the program's module-scope variables do not fit in memory");
         let mut offsets: PrimaryMap<GlobalId, u64> = PrimaryMap::with_capacity(globals.len());
         let (mut total, mut align) = (0u64, 16u64);
-        for global in globals.values() {
+        for global in globals {
             let own = u64::from(global.align.max(1)).next_power_of_two();
             align = align.max(own);
             total = total.checked_next_multiple_of(own).ok_or_else(too_large)?;
@@ -52,7 +52,7 @@ impl Globals {
         let base = memory.as_ptr() as u64;
         let addresses: PrimaryMap<GlobalId, u64> =
             offsets.values().map(|offset| base + offset).collect();
-        for (id, global) in globals {
+        for (id, global) in offsets.keys().zip(globals) {
             let GlobalInit::Bytes(bytes, relocations) = &global.init else {
                 continue;
             };

@@ -1,10 +1,12 @@
 //! A checked program and its kernels, compiled on demand per launch shape.
 //!
-//! `facts.rs` is what is known of a kernel before code is made, `compiled.rs` code that can be
+//! `interface.rs` is what a host asks of a program that is no code, `facts.rs` what is known of a
+//! kernel before code is made, `compiled.rs` code that can be
 //! called.
 
 mod compiled;
 mod facts;
+mod interface;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -12,6 +14,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use brolga_host::{environment, notice};
+use cranelift_entity::EntityRef;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -27,7 +30,7 @@ use crate::jit::Code;
 use crate::jit::globals::Globals;
 use crate::jit::lines::LineTable;
 use crate::kernel_info::{AddressSpace, KernelInfo};
-use crate::launch::{LaunchKey, NdRange, SUB_GROUP_SIZES};
+use crate::launch::{LaunchKey, NdRange};
 use crate::options::{BuildOptions, SpecConstantInfo, SpecConstants};
 use crate::store::object_file::{About, KernelCode};
 use crate::store::{Content, Entry, Store};
@@ -36,6 +39,7 @@ use crate::times::{Stopwatch, Times};
 use crate::workgroup::WorkGroupCode;
 use crate::{codegen, lower, spirv, transform, workgroup};
 use facts::{Body, Facts, FactsAlone, Width};
+use interface::Interface;
 
 /// Lists the specialization constants that a module declares, without building it.
 pub fn spec_constants(words: &[u32]) -> Result<Vec<SpecConstantInfo>, Diagnostic> {
@@ -74,20 +78,42 @@ pub struct HostVariable {
     pub is_writable: bool,
 }
 
-/// A checked program: SPIR-V translated to IR, ready for kernels to be compiled.
+/// A checked program, ready for kernels to be compiled: SPIR-V translated to IR, or known to be what
+/// an earlier program was.
 #[derive(Debug)]
 pub struct Program {
-    module: Module,
+    /// Translated when first asked for, if there is a source.
+    module: OnceLock<Result<Module, Diagnostic>>,
+    source: Option<Source>,
     kernels: Vec<KernelInfo>,
+    /// Who launches each, and its function.
+    roles: Vec<(KernelRole, FuncId)>,
+    warnings: Vec<String>,
     options: BuildOptions,
     target: Target,
     globals: Arc<Globals>,
+    host_variables: Vec<(String, HostVariable)>,
+    /// Bytes of module-scope variables in global memory.
+    global_variable_size: u64,
     /// The kernel of each block.
     blocks: HashMap<FuncId, usize>,
     /// One for each kernel.
     known: Vec<Known>,
     kept: Option<Kept>,
     dump: Dump,
+}
+
+/// What a module is translated from.
+#[derive(Debug)]
+struct Source {
+    modules: Vec<Arc<Vec<u32>>>,
+    spec: SpecConstants,
+}
+
+impl Source {
+    fn words(&self) -> Vec<&[u32]> {
+        self.modules.iter().map(|words| words.as_slice()).collect()
+    }
 }
 
 impl Program {
@@ -106,19 +132,41 @@ impl Program {
         Program::from_module(spirv::translate(modules, spec, options)?, options)
     }
 
-    /// [`Program::from_spirv`], with code that programs of the same modules, constants and options
-    /// have left in a store. Not where somebody reads what compiling writes down.
+    /// [`Program::from_spirv`], with what programs of the same modules, constants and options have
+    /// left in a store: if all that is needed is there, the modules are not so much as looked at.
+    /// Not where somebody reads what compiling writes down.
     pub fn from_spirv_with(
         store: Arc<dyn Store>,
-        modules: &[&[u32]],
+        modules: Vec<Arc<Vec<u32>>>,
         spec: &SpecConstants,
         options: &BuildOptions,
     ) -> Result<Program, Diagnostic> {
-        let mut program = Program::from_spirv(modules, spec, options)?;
-        if !program.dump.is_on() {
-            let content = Content::new(modules, spec, options, &program.target, forced_width());
-            program.kept = Some(Kept { store, content });
+        let source = Source {
+            modules,
+            spec: spec.clone(),
+        };
+        let words = source.words();
+        if Dump::from_env().is_on() {
+            return Program::from_spirv(&words, spec, options);
         }
+        let target = codegen::target();
+        let content = Content::new(&words, spec, options, &target, forced_width());
+        let key = content.program_key();
+        let interface = store.load(&key);
+        let interface = interface.and_then(|bytes| postcard::from_bytes(&bytes).ok());
+        let mut program = match interface {
+            Some(interface) => Program::new(interface, None, options, &target)?,
+            None => {
+                let module = spirv::translate(&words, spec, options)?;
+                let interface = Interface::new(&module)?;
+                if let Ok(bytes) = postcard::to_stdvec(&interface) {
+                    store.save(&key, &bytes);
+                }
+                Program::new(interface, Some(module), options, &target)?
+            }
+        };
+        program.source = Some(source);
+        program.kept = Some(Kept { store, content });
         Ok(program)
     }
 
@@ -134,37 +182,74 @@ impl Program {
         options: &BuildOptions,
         target: &Target,
     ) -> Result<Program, Diagnostic> {
+        Program::new(Interface::new(&module)?, Some(module), options, target)
+    }
+
+    fn new(
+        interface: Interface,
+        module: Option<Module>,
+        options: &BuildOptions,
+        target: &Target,
+    ) -> Result<Program, Diagnostic> {
         let dump = Dump::from_env();
-        dump.write("ir", "module", || module.to_string());
-        let kernels = module
-            .kernels
-            .iter()
-            .map(|kernel| {
-                let mut info = kernel.info.clone();
-                info.local_mem_size = local_mem_size(&module, kernel.func);
-                match info.required_sub_group_size {
-                    Some(size) if !SUB_GROUP_SIZES.contains(&size) => Err(Diagnostic::new(format!(
-                        "the kernel {:?} requires sub-groups of {size} work-items; there are those of {SUB_GROUP_SIZES:?}",
-                        info.name
-                    ))),
-                    _ => Ok(info),
-                }
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(Program {
-            globals: Arc::new(Globals::new(&module.globals)?),
-            blocks: (module.kernels.iter().enumerate())
-                .filter(|(_, kernel)| kernel.role == KernelRole::Block)
-                .map(|(index, kernel)| (kernel.func, index))
-                .collect(),
-            known: module.kernels.iter().map(|_| Known::default()).collect(),
-            kept: None,
-            module,
+        if let Some(module) = &module {
+            dump.write("ir", "module", || module.to_string());
+        }
+        let Interface {
             kernels,
+            roles,
+            globals: objects,
+            host_names,
+            warnings,
+        } = interface;
+        let globals = Globals::new(&objects)?;
+        let host_variables = host_names.into_iter().map(|found| {
+            let index = found.global.index();
+            let (Some(object), Some(&address)) =
+                (objects.get(index), globals.addresses().get(found.global))
+            else {
+                return Err(Diagnostic::new(format!(
+                    "there is no object {:?}",
+                    found.name
+                )));
+            };
+            let variable = HostVariable {
+                address,
+                size: object.size,
+                is_readable: found.is_readable,
+                is_writable: found.is_writable,
+            };
+            Ok((found.name, variable))
+        });
+        let variables = objects.iter().filter(|g| g.space == AddressSpace::Global);
+        Ok(Program {
+            host_variables: host_variables.collect::<Result<_, _>>()?,
+            global_variable_size: variables.map(|g| g.size).sum(),
+            globals: Arc::new(globals),
+            blocks: (roles.iter().enumerate())
+                .filter(|(_, (role, _))| *role == KernelRole::Block)
+                .map(|(index, &(_, func))| (func, index))
+                .collect(),
+            known: kernels.iter().map(|_| Known::default()).collect(),
+            kept: None,
+            module: module.map_or_else(OnceLock::new, |module| OnceLock::from(Ok(module))),
+            source: None,
+            kernels,
+            roles,
+            warnings,
             options: options.clone(),
             target: *target,
             dump,
         })
+    }
+
+    fn module(&self) -> Result<&Module, Diagnostic> {
+        let translate = || match &self.source {
+            Some(source) => spirv::translate(&source.words(), &source.spec, &self.options),
+            None => Err(Diagnostic::new("there is nothing to translate")),
+        };
+        let module = self.module.get_or_init(translate);
+        module.as_ref().map_err(Clone::clone)
     }
 
     /// The kernels, in the order of the modules' entry points.
@@ -175,9 +260,9 @@ impl Program {
     /// The kernels, as indices into [`Program::kernels`], that run before all others, or when the
     /// program goes.
     pub fn kernels_with_role(&self, role: KernelRole) -> Vec<usize> {
-        let kernels = self.module.kernels.iter().enumerate();
+        let kernels = self.roles.iter().enumerate();
         kernels
-            .filter(|(_, kernel)| kernel.role == role)
+            .filter(|(_, (of, _))| *of == role)
             .map(|(index, _)| index)
             .collect()
     }
@@ -189,28 +274,19 @@ impl Program {
 
     /// What was wrong with the modules, and as what it was taken: lines for a build log.
     pub fn warnings(&self) -> &[String] {
-        &self.module.warnings
+        &self.warnings
     }
 
     /// Bytes of module-scope variables in global memory.
     pub fn global_variable_size(&self) -> u64 {
-        let variables = self.module.globals.values();
-        variables
-            .filter(|g| g.space == AddressSpace::Global)
-            .map(|g| g.size)
-            .sum()
+        self.global_variable_size
     }
 
     /// The variable that the host names so.
     pub fn host_variable(&self, name: &str) -> Option<HostVariable> {
-        let mut names = self.module.host_names.iter();
-        let found = names.find(|found| found.name == name)?;
-        Some(HostVariable {
-            address: self.globals.addresses()[found.global],
-            size: self.module.globals[found.global].size,
-            is_readable: found.is_readable,
-            is_writable: found.is_writable,
-        })
+        let mut variables = self.host_variables.iter();
+        let (_, found) = variables.find(|(known, _)| known == name)?;
+        Some(*found)
     }
 
     /// What was kept of a kernel.
@@ -247,7 +323,7 @@ impl Program {
     fn body(&self, kernel: usize) -> Result<&Timed<Body>, Diagnostic> {
         let make = || {
             let mut watch = Stopwatch::start();
-            let prepared = transform::prepare_kernel(&self.module, kernel, &self.options)?;
+            let prepared = transform::prepare_kernel(self.module()?, kernel, &self.options)?;
             self.dump.write("ir", &self.kernels[kernel].name, || {
                 let all = std::iter::once(&prepared.function).chain(prepared.functions.values());
                 all.map(Function::to_string).collect()
@@ -299,7 +375,7 @@ impl Program {
         let place = remark
             .loc
             .0
-            .and_then(|n| self.module.locations.get(n.get() as usize - 1));
+            .and_then(|n| self.module().ok()?.locations.get(n.get() as usize - 1));
         match place {
             Some(place) => format!("{place}: {remark}"),
             None => remark.to_string(),
@@ -629,7 +705,7 @@ impl Program {
         let remarks = remarks.iter().cloned();
         let about = About {
             name: name.clone(),
-            lines: LineTable::new(&lines, &self.module.locations),
+            lines: LineTable::new(&lines, &self.module()?.locations),
             width: u32::from(key.width),
             context_bytes_per_item: code.context_bytes_per_item,
             context_align: code.context_align,

@@ -64,6 +64,11 @@ impl Content {
         Content(all.0)
     }
 
+    /// The key of what is known of the program.
+    pub fn program_key(&self) -> Key {
+        self.0.clone().finalize().into()
+    }
+
     /// The key of something that is kept of a kernel, named by its index.
     pub fn key(&self, kernel: usize, entry: Entry<'_>) -> Key {
         let mut all = Hashed(self.0.clone());

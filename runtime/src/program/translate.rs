@@ -46,19 +46,22 @@ pub(super) fn translate(
     };
     let missing = imports::missing(&all);
     all.extend(imports::library(&missing));
-    let modules: Vec<&[u32]> = all.iter().map(|words| words.as_slice()).collect();
+    let count = all.len();
     let translated = trace::span(
         "compile",
         || {
             let constants = SpecConstants::new();
             let options = &object.compiler;
             match store::of_process() {
-                Some(kept) => Program::from_spirv_with(kept, &modules, &constants, options),
-                None => Program::from_spirv(&modules, &constants, options),
+                Some(kept) => Program::from_spirv_with(kept, all, &constants, options),
+                None => {
+                    let modules: Vec<&[u32]> = all.iter().map(|words| words.as_slice()).collect();
+                    Program::from_spirv(&modules, &constants, options)
+                }
             }
         },
         |program| {
-            let args = json!({ "modules": modules.len(), "ok": program.is_ok() });
+            let args = json!({ "modules": count, "ok": program.is_ok() });
             ("SPIR-V to IR".to_owned(), args)
         },
     );
