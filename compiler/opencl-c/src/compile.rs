@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use crate::diag::Diagnostics;
 use crate::options::{Device, Options};
-use crate::pp::Preprocessed;
+pub use crate::pp::read_file;
+use crate::pp::{LookedFor, Preprocessed};
 use crate::{emit, hir, parse, pp, sema};
 
 /// What is compiled.
@@ -70,6 +71,9 @@ pub struct Compiled {
     pub log: String,
     /// Files on disk that the result depends on.
     pub files_read: Vec<PathBuf>,
+    /// Files on disk that were looked for: as long as [`read_file`] finds the same in each, the
+    /// result is the same.
+    pub looked_for: LookedFor,
 }
 
 /// Compiles a source to SPIR-V.
@@ -95,6 +99,7 @@ pub fn compile(input: &Input<'_>, options: &Options, device: &Device) -> Compile
         words: words.filter(|_| !diags.has_errors()),
         log: diags.render(&unit.tokens, &unit.map, &unit.interner),
         files_read: unit.files_read,
+        looked_for: unit.looked_for,
     }
 }
 

@@ -48,6 +48,6 @@ pub mod token;
 pub mod types;
 pub mod vulkan;
 
-pub use compile::{Checked, Compiled, Input, check, compile, preprocess};
+pub use compile::{Checked, Compiled, Input, check, compile, preprocess, read_file};
 pub use library::{describe, library};
 pub use options::{Device, Options, Std};

@@ -89,7 +89,7 @@ pub enum Define {
 }
 
 /// What the device can do.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Device {
     /// `__OPENCL_VERSION__`: 310 for 3.1.
     pub version: u32,

@@ -30,6 +30,13 @@ pub trait Store: Send + Sync + fmt::Debug {
 /// Names something that is kept, by a digest (SHA-256) of what decides it.
 pub type Key = [u8; 32];
 
+/// The key of what these values decide, in this build.
+pub fn key_of(values: &(impl Hash + ?Sized)) -> Key {
+    let mut all = Hashed(Sha256::new());
+    values.hash(&mut all);
+    all.0.finalize().into()
+}
+
 /// What is kept of a kernel.
 #[derive(Clone, Copy, Debug, Hash)]
 pub enum Entry<'a> {

@@ -53,7 +53,7 @@ fn succeeds(program: &Path, variables: &[(&str, &OsStr)]) {
     assert!(output.status.success(), "{}", support::text(&output));
 }
 
-/// The pieces of code that a process compiles, and whether each was kept. Those that are compiled
+/// The sources and pieces of code that a process compiles, and whether each was kept. Those that are compiled
 /// ahead of launches may be more or less each time.
 type Compiles = BTreeMap<String, bool>;
 
@@ -64,7 +64,15 @@ fn compiles(folder: &Path, variables: &[(&str, &OsStr)]) -> Option<Compiles> {
     let mut found = Compiles::new();
     for event in &events {
         if let Some(is_kept) = event["args"]["kept"].as_bool() {
-            let name = format!("{} {}", event["name"], event["args"]["launch key"]);
+            let args = &event["args"];
+            // What fails is told anew.
+            if args["ok"] == false {
+                continue;
+            }
+            let name = format!(
+                "{} {} {}",
+                event["name"], args["launch key"], args["source bytes"]
+            );
             *found.entry(name).or_insert(true) &= is_kept;
         }
     }

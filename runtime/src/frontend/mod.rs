@@ -14,6 +14,9 @@ mod clang;
 mod opencl_c;
 pub mod options;
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use brolga_host::environment;
 use brolga_opencl_c::Device;
 use options::Language;
@@ -26,11 +29,21 @@ pub struct Output {
     pub spirv: Option<Vec<u32>>,
     /// The compiler's diagnostics; warnings even on success. Empty when there is nothing to say.
     pub log: String,
+    /// Files on disk that were looked for, and what they held: the same input gives the same as
+    /// long as they do. `None` if more than that decides.
+    pub looked_for: Option<LookedFor>,
 }
+
+/// Paths, and what was there.
+pub type LookedFor = Vec<(PathBuf, Option<Arc<[u8]>>)>;
 
 impl Output {
     fn failed(log: String) -> Self {
-        Output { spirv: None, log }
+        Output {
+            spirv: None,
+            log,
+            looked_for: None,
+        }
     }
 }
 
@@ -58,7 +71,7 @@ pub fn compile_for(
 }
 
 /// Whether OpenCL C goes through clang.
-fn compares() -> bool {
+pub fn compares() -> bool {
     environment::chosen("BROLGA_FRONTEND", "clang", |value| {
         (value == "clang").then_some(())
     })

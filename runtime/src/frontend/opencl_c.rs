@@ -41,5 +41,6 @@ pub(super) fn compile(
     Output {
         spirv: compiled.words,
         log: compiled.log,
+        looked_for: Some(compiled.looked_for),
     }
 }

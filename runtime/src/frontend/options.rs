@@ -11,7 +11,7 @@ use brolga_compiler::BuildOptions;
 use brolga_opencl_c::Std;
 
 /// What `-cl-std` names. Without it the highest version of OpenCL C 1.x is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
     C(Std),
     /// C++ for OpenCL 1.0, of the 2.0 family.
@@ -56,7 +56,7 @@ impl fmt::Display for Language {
 }
 
 /// A parsed option string.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
     /// What changes generated code.
     pub compiler: BuildOptions,

@@ -10,6 +10,7 @@ use opencl_sys::*;
 use parking_lot::MutexGuard;
 use serde_json::json;
 
+use super::source;
 use super::specialised::specialised;
 use super::translate::translate;
 use super::{BuildCallback, BuildInfo, CompiledProgram, Program, ProgramInput, State};
@@ -17,7 +18,7 @@ use crate::base::features;
 use crate::base::trace;
 use crate::code::background::in_background;
 use crate::code::executable::Executable;
-use crate::frontend::{self, Options, options};
+use crate::frontend::{Options, options};
 use brolga_engine::error::{CLResult, ClError};
 
 /// How far a build goes.
@@ -310,16 +311,20 @@ pub(super) fn catch_panic<T>(
 
 fn compile_source(
     stage: Stage,
-    source: &str,
+    text_of_source: &str,
     headers: &[(String, String)],
     (text, options): (&str, &Options),
 ) -> Result<(CompiledProgram, String), BuildError> {
     let device = features::for_compiler();
-    let output = trace::span(
+    let (output, _) = trace::span(
         "compile",
-        || frontend::compile_for(source, headers, options, &device),
-        |output| {
-            let args = json!({ "source bytes": source.len(), "ok": output.spirv.is_some() });
+        || source::compile(text_of_source, headers, options, &device),
+        |(output, is_kept)| {
+            let args = json!({
+                "source bytes": text_of_source.len(),
+                "ok": output.spirv.is_some(),
+                "kept": is_kept,
+            });
             ("source to SPIR-V".to_owned(), args)
         },
     );

@@ -19,7 +19,7 @@ pub(super) struct Header {
 /// A file of the disk.
 #[derive(Clone)]
 pub(super) struct OnDisk {
-    text: Arc<[u8]>,
+    pub(super) text: Arc<[u8]>,
     /// The one path of the file, however it is reached.
     key: Arc<str>,
 }
@@ -226,7 +226,7 @@ impl Preprocessor<'_> {
         let file = match self.on_disk.get(&path) {
             Some(file) => file.clone(),
             None => {
-                let file = read_file(&path);
+                let file = on_disk(&path);
                 self.on_disk.insert(path.clone(), file.clone());
                 file
             }
@@ -273,7 +273,7 @@ fn plain(name: &str) -> String {
 
 /// Reads a plain file. A device or a pipe may never end, and one that is too long is cut so that it
 /// is refused.
-fn read_file(path: &Path) -> Option<OnDisk> {
+pub fn read(path: &Path) -> Option<Vec<u8>> {
     if !std::fs::metadata(path).ok()?.is_file() {
         return None;
     }
@@ -282,6 +282,11 @@ fn read_file(path: &Path) -> Option<OnDisk> {
     file.take(MAX_POSITIONS as u64)
         .read_to_end(&mut text)
         .ok()?;
+    Some(text)
+}
+
+fn on_disk(path: &Path) -> Option<OnDisk> {
+    let text = read(path)?;
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     Some(OnDisk {
         text: text.into(),

@@ -44,6 +44,7 @@ use crate::source::{FileId, Pos, SourceMap};
 use crate::symbol::{Interner, Symbol, sym};
 use crate::token::{Expansion, ExpansionId, Loc, Pragma, RoundingMode};
 use crate::token::{Token, TokenKind, TokenStream};
+pub use include::read as read_file;
 pub(crate) use known::is_intrinsic;
 use scopes::Scopes;
 
@@ -62,6 +63,9 @@ const MAX_MADE: usize = 32 << 20;
 /// Tokens of arguments and expansions that are there at the same time.
 const MAX_LIVE: usize = 4 << 20;
 
+/// Files that were looked for on disk, and what they held if they were there.
+pub type LookedFor = Vec<(PathBuf, Option<Arc<[u8]>>)>;
+
 /// What the preprocessor leaves behind.
 #[derive(Debug)]
 pub struct Preprocessed {
@@ -70,6 +74,7 @@ pub struct Preprocessed {
     pub interner: Interner,
     /// Files on disk whose text went in.
     pub files_read: Vec<PathBuf>,
+    pub looked_for: LookedFor,
 }
 
 /// Which pragmas become tokens.
@@ -140,6 +145,11 @@ fn run(mut pp: Preprocessor<'_>) -> Preprocessed {
             pp.stop(token, "the program has too many tokens");
         }
     }
+    let looked_for = pp.on_disk.into_iter();
+    let mut looked_for: LookedFor = looked_for
+        .map(|(path, file)| (path, file.map(|file| file.text)))
+        .collect();
+    looked_for.sort();
     Preprocessed {
         tokens: TokenStream {
             tokens,
@@ -152,6 +162,7 @@ fn run(mut pp: Preprocessor<'_>) -> Preprocessed {
         map: pp.map,
         interner: pp.interner,
         files_read: pp.files_read,
+        looked_for,
     }
 }
 

@@ -78,6 +78,7 @@ fn translate(
         Some(words) if done.success => Output {
             spirv: Some(words),
             log: compiled.stderr,
+            looked_for: None,
         },
         _ => Output::failed(compiled.stderr + &explain(done.stderr)),
     })
