@@ -241,14 +241,22 @@ impl Session {
     }
 
     pub fn max_work_group_size(&self) -> Result<usize> {
-        let mut value = 0_usize;
-        let pointer: *mut usize = &mut value;
+        self.device_value(CL_DEVICE_MAX_WORK_GROUP_SIZE, 0)
+    }
+
+    pub fn compute_units(&self) -> Result<u32> {
+        self.device_value(CL_DEVICE_MAX_COMPUTE_UNITS, 0)
+    }
+
+    /// The answer to a query of a number, put in the place of `value`.
+    fn device_value<T>(&self, what: cl_device_info, mut value: T) -> Result<T> {
+        let pointer: *mut T = &mut value;
         call!(
             self.cl,
             clGetDeviceInfo(
                 self.device,
-                CL_DEVICE_MAX_WORK_GROUP_SIZE,
-                size_of::<usize>(),
+                what,
+                size_of::<T>(),
                 pointer.cast(),
                 ptr::null_mut()
             )

@@ -102,7 +102,7 @@ static void of_another_build(void) {
     /* The last letter of the build's name, before its checksum. */
     unsigned length = 0;
     memcpy(&length, binary + 12, sizeof length);
-    TRUE(length > strlen(version) && memcmp(binary + 16, version, strlen(version)) == 0);
+    TRUE(length == strlen(version) && memcmp(binary + 16, version, length) == 0);
     binary[16 + length - 1] ^= 1;
     CREATED(CL_INVALID_BINARY, clCreateProgramWithBinary(context, 1, &device, &size, &given, &status, &err));
     STATUS(CL_INVALID_BINARY, status);

@@ -318,7 +318,8 @@ impl DeviceLimits {
             pipe_max_packet_size: 64 << 10,
             name: topology.name.clone(),
             vendor: topology.vendor.clone(),
-            driver_version: env!("CARGO_PKG_VERSION"),
+            // With the build: applications that keep binaries know them by it.
+            driver_version: BUILD,
             version: OPENCL_VERSION,
             numeric_version: OPENCL_NUMERIC_VERSION,
             opencl_c_version: "OpenCL C 1.2 Brolga",
