@@ -55,7 +55,7 @@ pub use base::version::NameVersion;
 pub use brolga_engine::error::{self, CLResult, ClError};
 pub use brolga_engine::event::{self, Event};
 pub use brolga_engine::system::{clock, float_env, threads, topology};
-pub use code::{executable, ndrange};
+pub use code::{executable, ndrange, store};
 pub use command_buffer::{CommandBuffer, RecordingSite, SyncPoint};
 pub use context::{Context, user_event, wait_for_events};
 pub use enqueue::{

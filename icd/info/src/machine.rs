@@ -4,6 +4,7 @@ use std::ffi::CStr;
 use std::fs;
 
 use brolga_compiler::codegen;
+use brolga_runtime::store;
 use brolga_runtime::topology::{self, Cache, Topology};
 
 use crate::page::Page;
@@ -39,6 +40,7 @@ pub fn describe(page: &mut Page) {
     page.line("threads of the user", count(libc::RLIMIT_NPROC));
     page.line("open files", count(libc::RLIMIT_NOFILE));
     page.line("control groups", control_groups(&file("/proc/self/cgroup")));
+    page.line("code is kept", store::describe());
     page.section("environment");
     let mut set: Vec<(String, String)> = std::env::vars_os()
         .map(|(name, value)| {

@@ -103,7 +103,11 @@ fn threads_and_variables_are_those_of_the_process() {
     }
     let folder = folder_with("brolga.icd", &line());
     let mut command = Command::new(env!("CARGO_BIN_EXE_brolga-info"));
-    let variables = [("BROLGA_THREADS", "3"), ("BROLGA_ISA", "sse4.2")];
+    let variables = [
+        ("BROLGA_THREADS", "3"),
+        ("BROLGA_ISA", "sse4.2"),
+        ("BROLGA_CACHE", "0"),
+    ];
     let command = command.arg("--no-test").envs(variables);
     let output = command.env("OCL_ICD_VENDORS", folder.path()).output();
     let said = text(&output.expect("brolga-info runs"));
@@ -122,6 +126,7 @@ fn threads_and_variables_are_those_of_the_process() {
         );
     }
     assert!(said.contains("sse4.2, vectors of 128 bits"), "{said}");
+    assert!(said.contains("nowhere: BROLGA_CACHE is 0"), "{said}");
     assert!(!said.contains("self-test"), "{said}");
 }
 

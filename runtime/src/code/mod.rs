@@ -7,4 +7,4 @@ pub(crate) mod background;
 mod credit;
 pub mod executable;
 pub mod ndrange;
-pub(crate) mod store;
+pub mod store;

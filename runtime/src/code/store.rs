@@ -63,29 +63,42 @@ const MAC_BYTES: usize = 32;
 
 /// The store of this process, unless it has none.
 pub(crate) fn of_process() -> Option<Arc<dyn Store>> {
-    static STORE: LazyLock<Option<Arc<DiskStore>>> = LazyLock::new(|| {
+    let store = store().as_ref().ok()?;
+    Some(Arc::clone(store) as Arc<dyn Store>)
+}
+
+/// Where this process keeps code, for people, or why it keeps none.
+pub fn describe() -> String {
+    match store() {
+        Ok(store) => {
+            let size = (store.size_of_folder * FOLDERS) >> 20;
+            format!("in {}, {size} MiB at most", store.path.display())
+        }
+        Err(why) => format!("nowhere: {why}"),
+    }
+}
+
+fn store() -> &'static Result<Arc<DiskStore>, String> {
+    static STORE: LazyLock<Result<Arc<DiskStore>, String>> = LazyLock::new(|| {
         if !environment::is_on("BROLGA_CACHE", true) {
-            return None;
+            return Err("BROLGA_CACHE is 0".to_owned());
         }
         let asked = environment::trusted("BROLGA_CACHE_DIR").map(PathBuf::from);
-        let folder = asked.clone().or_else(usual_folder)?;
+        let folder = asked.clone().or_else(usual_folder);
+        let folder = folder.ok_or("there is no folder for the user's caches")?;
         let size = environment::chosen("BROLGA_CACHE_SIZE", "a number of MiB", |value| {
             value.parse::<u64>().ok()?.checked_mul(1 << 20)
         });
-        match DiskStore::open(&folder, size.unwrap_or(USUAL_SIZE)) {
-            Ok(store) => Some(Arc::new(store)),
-            Err(why) => {
-                if asked.is_some() {
-                    let folder = folder.display();
-                    notice(format_args!(
-                        "no code is kept in BROLGA_CACHE_DIR={folder}: {why}"
-                    ));
-                }
-                None
+        let store = DiskStore::open(&folder, size.unwrap_or(USUAL_SIZE));
+        store.map(Arc::new).map_err(|why| {
+            let why = format!("{}: {why}", folder.display());
+            if asked.is_some() {
+                notice(format_args!("no code is kept in BROLGA_CACHE_DIR={why}"));
             }
-        }
+            why
+        })
     });
-    STORE.clone().map(|store| store as Arc<dyn Store>)
+    &STORE
 }
 
 /// As the XDG Base Directory Specification says.
