@@ -14,7 +14,7 @@ use super::images::Texels;
 use super::input::{Constant, Input};
 use super::interface::Shared;
 use super::ir::{Arg, Block, Id, Inst, Line};
-use super::pointers::{ClassId, Pointers};
+use super::pointers::{ClassId, Pointers, Stride};
 use super::target::Target;
 use super::types::{Ty, Type};
 use super::{Error, Options};
@@ -42,7 +42,7 @@ pub(crate) struct Pointer {
     pub class: ClassId,
     pub tag: Tag,
     /// Strides in bytes, and numbers of 32 bits.
-    pub terms: Vec<(u64, Id)>,
+    pub terms: Vec<(Stride, Id)>,
     pub add: i64,
 }
 
