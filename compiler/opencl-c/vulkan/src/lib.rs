@@ -268,6 +268,8 @@ fn kernel(
     let mut lower = Lower::new(input, target, (options, shared), &pointers);
     lower.texels = images::texels(input, &lower.target.types, &flat);
     lower.image_queries = images::queries(&flat);
+    let mut insts = flat.blocks.iter().flat_map(|block| &block.insts);
+    lower.prints = insts.any(lower::is_printf);
     lower.required_size = kernel.required_size;
     // What is wrong with an argument is told where the kernel begins.
     let mut insts = flat.blocks.iter().flat_map(|block| &block.insts);

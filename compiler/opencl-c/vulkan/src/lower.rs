@@ -104,6 +104,8 @@ pub(crate) struct Lower<'a> {
     pub image_query_members: FxHashMap<(Id, u32), u32>,
     /// The kernel's own block of push constants.
     pub pushed: Option<Id>,
+    /// Whether there is a `printf` in it.
+    pub prints: bool,
     /// What the texels of images are.
     pub texels: FxHashMap<Id, Texels>,
 }
@@ -142,6 +144,7 @@ impl<'a> Lower<'a> {
             image_queries: BTreeSet::new(),
             image_query_members: FxHashMap::default(),
             pushed: None,
+            prints: false,
             texels: FxHashMap::default(),
         }
     }

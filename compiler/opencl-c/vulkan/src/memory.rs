@@ -245,26 +245,27 @@ impl Lower<'_> {
         let id = match object.class {
             StorageClass::Function => self.variable(ty),
             StorageClass::Workgroup => self.target.variable(StorageClass::Workgroup, ty, None),
-            StorageClass::UniformConstant => {
+            class @ (StorageClass::UniformConstant | StorageClass::CrossWorkgroup) => {
                 let global = &self.input.globals[&object.id];
                 let mut data = vec![0; bytes as usize];
                 if let Some(init) = global.init {
                     self.constant_bytes(init, &mut data)?;
                 }
-                match self.options.constants_in_buffer {
-                    true => self.shared.constant(self.target, object.id, ty, &data),
-                    false => {
+                match (class, self.options.constants_in_buffer) {
+                    (StorageClass::CrossWorkgroup, _) => {
+                        self.check_leaves(unit.ty)?;
+                        self.check_storage(unit.ty, StorageClass::StorageBuffer)?;
+                        self.shared
+                            .program_variable(self.target, object.id, ty, &data)
+                    }
+                    (_, true) => self.shared.constant(self.target, object.id, ty, &data),
+                    (_, false) => {
                         let init = self.constant_of(ty, unit.size, &data)?;
                         self.target.variable(StorageClass::Private, ty, Some(init))
                     }
                 }
             }
-            _ => {
-                return self.error(format!(
-                    "the variable {:?} is in global memory of the program, which Vulkan has not",
-                    name.unwrap_or_default()
-                ));
-            }
+            class => return self.error(format!("a variable in {class:?} memory")),
         };
         if let Some(name) = name {
             self.target.names.push((id, name));
