@@ -19,7 +19,8 @@
 //! ```
 //!
 //! What cannot be expressed is an [`Error`] with the line of the source, if the module has lines.
-//! This crate depends on nothing of Brolga's.
+//! Functions that Vulkan lacks are those of `brolga-mathlib`, emitted (library.rs); nothing else of
+//! Brolga's is known here.
 
 mod arithmetic;
 mod dot;
@@ -30,6 +31,7 @@ mod input;
 mod integers;
 mod interface;
 mod ir;
+mod library;
 mod lower;
 mod math;
 mod memory;
