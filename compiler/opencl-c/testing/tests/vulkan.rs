@@ -436,3 +436,25 @@ fn all_that_a_host_binds_is_bound() {
         }
     }
 }
+
+/// `CL_KERNEL_ATTRIBUTES` of a kernel by way of Vulkan is that of the kernel itself.
+#[test]
+fn attributes_of_kernels_are_told() {
+    let source = "
+        kernel __attribute__((reqd_work_group_size(4, 2, 1))) void a(global int *out) { *out = 1; }
+        kernel __attribute__((work_group_size_hint(8, 1, 1), vec_type_hint(uint4)))
+        void b(global int *out) { *out = 2; }
+        kernel __attribute__((vec_type_hint(float2))) void c(global int *out) { *out = 3; }
+        kernel void d(global int *out) { *out = 4; }";
+    let words = compiled(source, Std::C12).words.unwrap();
+    let module = judge::translated(&words).unwrap();
+    let infos = module.kernels.iter().map(|kernel| &kernel.info);
+    let told: Vec<(&str, &str)> = infos.map(|info| (&*info.name, &*info.attributes)).collect();
+    let wanted = [
+        ("a", "reqd_work_group_size(4,2,1)"),
+        ("b", "work_group_size_hint(8,1,1) vec_type_hint(uint4)"),
+        ("c", "vec_type_hint(float2)"),
+        ("d", ""),
+    ];
+    assert_eq!(told, wanted);
+}
