@@ -1,8 +1,10 @@
 //! Kernels on Mesa's software implementation of Vulkan, by what their reflection says.
 //!
 //! Arguments are bound as a host would bind them that knows nothing else: `reflection.rs` has what
-//! it is told, `images.rs` images and samplers. Objects of Vulkan's live until the process ends.
+//! it is told, `images.rs` images and samplers, `faults.rs` what goes wrong there. Objects of
+//! Vulkan's live until the process ends.
 
+pub mod faults;
 mod images;
 mod reflection;
 

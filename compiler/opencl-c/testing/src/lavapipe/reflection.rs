@@ -59,7 +59,7 @@ pub struct Interface {
 }
 
 /// Instructions with their operands.
-fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
+pub(super) fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
     let mut rest = words.get(5..).unwrap_or_default();
     std::iter::from_fn(move || {
         let &first = rest.first()?;
