@@ -112,8 +112,8 @@ fn args(inst: &dr::Instruction) -> Vec<Arg> {
     args
 }
 
-/// SPIR-V Specification, "Execution Mode", `VecTypeHint`: the number of components in the high half,
-/// the type's number in the low half.
+/// SPIR-V Specification, "Execution Mode", `VecTypeHint`: the number of components in the high
+/// half, the type's number in the low half.
 fn hinted_type(word: u32) -> Option<String> {
     let names = ["char", "short", "int", "long", "half", "float", "double"];
     let name = names.get((word & 0xffff) as usize)?;

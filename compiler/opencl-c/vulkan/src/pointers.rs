@@ -6,8 +6,8 @@
 //! All objects of a class are arrays of the class's *unit*, a type; a pointer is which object of
 //! its class, unless there is one, and what is added to the beginning: a constant, and *terms*,
 //! numbers times strides, each with the bytes that it stays within as far as that is known: an
-//! index of Vulkan's must not leave its array, and pointer arithmetic may. A pointer that passes through memory or is chosen is kept as the number
-//! of the object and that of a unit in it.
+//! index of Vulkan's must not leave its array, and pointer arithmetic may. A pointer that passes
+//! through memory or is chosen is kept as the number of the object and that of a unit in it.
 //!
 //! 1. [`Analysis::run`] unifies the classes of what is stored, loaded, chosen and copied.
 //! 2. It follows constants and strides of each pointer, in reverse postorder, to every access.

@@ -7,7 +7,7 @@ use rspirv::spirv::Op;
 use super::reflection::instructions;
 
 /// Whether a module compares an integer of 64 bits that was a smaller one, sign-extended, with a
-/// constant: for Mesa 22.3 `(long)a <= 15` is false if `a` is 7, in a kernel of this one expression.
+/// constant: for Mesa 22.3 `(long)a <= 15` is false if `a` is 7, in a kernel of this expression.
 pub fn compares_extended_numbers(words: &[u32]) -> bool {
     let (mut wide, mut extended, mut constants) =
         (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
