@@ -66,4 +66,5 @@ pub use func::{Accuracy, Func, Signature, Value, eval, eval_values};
 pub use half_in_float::{eval_f16, eval_half};
 pub use number::{Float, Format, Int, Mask};
 pub use routine::{Routine, Target};
+pub use scalar::trig::TWO_OVER_PI;
 pub use table::Table;

@@ -4,7 +4,8 @@
 //! lane by lane; plain Rust calls the function inside the [`Target`]. A routine takes any argument:
 //! a code generator may call it for all lanes when one lane needs it, and select.
 
-use crate::number::Format;
+use crate::log::Base;
+use crate::number::{Float, Format};
 use crate::scalar::{common, gamma, log, pow, rem, root, trig};
 
 /// Where a routine is and what it takes. All are C ABI functions of scalars, pure, never unwinding;
@@ -196,5 +197,37 @@ impl Routine {
                 F64F64F64ToF64(common::smoothstep_f64),
             ),
         }
+    }
+
+    /// What the routine computes, for those that are written for any number: a code generator may
+    /// emit it. `None` for [`Routine::of_rest`]'s, for what is done with integers, and for what is
+    /// done in another format.
+    pub fn evaluate<F: Float>(self, args: &[F]) -> Option<F> {
+        Some(match (self, args) {
+            (Routine::Log, &[x]) => crate::log::of_any(Base::E, x),
+            (Routine::Log2, &[x]) => crate::log::of_any(Base::Two, x),
+            (Routine::Log10, &[x]) => crate::log::of_any(Base::Ten, x),
+            (Routine::Logb, &[x]) => crate::parts::logb_of_any(x),
+            (Routine::Rsqrt, &[x]) => x.lit(1.0) / x.sqrt(),
+            (Routine::Cbrt, &[x]) => crate::root::cbrt_of_any(x),
+            (Routine::Hypot, &[x, y]) => crate::root::hypot_of_any(x, y),
+            (Routine::Pow, &[x, y]) => crate::pow::pow_of_any(x, y),
+            (Routine::Powr, &[x, y]) => crate::pow::powr_of_any(x, y),
+            (Routine::Rootn, &[x, d]) => crate::pow::root_of_any(x, d),
+            (Routine::Smoothstep, &[lo, hi, x]) => crate::common::smoothstep_between_any(lo, hi, x),
+            _ => return None,
+        })
+    }
+
+    /// The sine, cosine or tangent of an angle by its quadrant and what it is more than that, the
+    /// sum of two; `None` for other routines.
+    pub fn of_rest<F: Float>(self, quadrant: F::Int, rest: F, low: F) -> Option<F> {
+        use crate::trig::{cos_in, kernel, sin_in, tan_in, tan_kernel};
+        Some(match self {
+            Routine::SinLarge => sin_in(quadrant, kernel(rest, Some(low))),
+            Routine::CosLarge => cos_in(quadrant, kernel(rest, Some(low))),
+            Routine::TanLarge => tan_in(quadrant, tan_kernel(rest, Some(low))),
+            _ => return None,
+        })
     }
 }

@@ -103,6 +103,7 @@ pub struct Device {
 pub const EXTENSIONS: &[&str] = &[
     "cl_ext_float_atomics",
     "cl_intel_bfloat16_conversions",
+    "cl_intel_media_block_io",
     "cl_intel_required_subgroup_size",
     "cl_intel_split_work_group_barrier",
     "cl_intel_subgroup_buffer_prefetch",

@@ -96,6 +96,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::SubgroupShuffleINTEL, Full),
     (Capability::SubgroupBufferBlockIOINTEL, Full),
     (Capability::SubgroupImageBlockIOINTEL, Full),
+    (Capability::SubgroupImageMediaBlockIOINTEL, Full),
     (Capability::ShaderClockKHR, Full),
     (Capability::ExpectAssumeKHR, Full),
     (Capability::BitInstructions, Full),
@@ -270,10 +271,6 @@ const CAPABILITIES: &[(Capability, Support)] = &[
         ),
     ),
     (
-        Capability::SubgroupImageMediaBlockIOINTEL,
-        Refused("sub-groups read and write blocks of images row by row only"),
-    ),
-    (
         Capability::Subgroup2DBlockIOINTEL,
         Refused("sub-groups read and write buffers in blocks of one dimension"),
     ),
@@ -338,6 +335,7 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_KHR_subgroup_vote", Full),
     ("SPV_KHR_shader_clock", Full),
     ("SPV_INTEL_subgroups", Full),
+    ("SPV_INTEL_media_block_io", Full),
     ("SPV_EXT_shader_atomic_float_add", Full),
     ("SPV_EXT_shader_atomic_float_min_max", Full),
     ("SPV_EXT_shader_atomic_float16_add", Full),
@@ -549,6 +547,10 @@ mod tests {
             (
                 Capability::TernaryBitwiseFunctionINTEL,
                 "SPV_INTEL_ternary_bitwise_function",
+            ),
+            (
+                Capability::SubgroupImageMediaBlockIOINTEL,
+                "SPV_INTEL_media_block_io",
             ),
             (
                 Capability::SubgroupBufferPrefetchINTEL,

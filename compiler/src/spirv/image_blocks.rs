@@ -1,11 +1,15 @@
-//! Blocks of images: each work-item of a sub-group reads or writes elements side by side in a row,
-//! whatever texels they are of, and further elements in the rows below
-//! ("SPV_INTEL_subgroups", "OpSubgroupImageBlockReadINTEL").
+//! Blocks of images, which the work-items of a sub-group read or write together, whatever texels
+//! they are of.
+//!
+//! - In "SPV_INTEL_subgroups", "OpSubgroupImageBlockReadINTEL", elements of work-items are side by
+//!   side in a row, and further elements in the rows below.
+//! - In "SPV_INTEL_media_block_io", a block has its own width and height. Its elements are numbered
+//!   row by row, as if rows were a power of two of bytes long, and work-items take them in turn.
 //!
 //! The first coordinate counts bytes. Reads beyond an edge find what is at the edge, writes beyond
-//! it do nothing (`cl_intel_spirv_subgroups`, "Notes and Restrictions"). There the edge of images
-//! with texels of less than four bytes is further right, and what is beyond the row may be
-//! anything; here it is the row's end for all.
+//! it do nothing (`cl_intel_spirv_subgroups` and `cl_intel_spirv_media_block_io`, "Notes and
+//! Restrictions"). There the edge of images with texels of less than four bytes is further right,
+//! and what is beyond the row may be anything; here it is the row's end for all.
 
 use rspirv::spirv::Op;
 
@@ -14,49 +18,67 @@ use super::function::FunctionTranslator;
 use crate::image::{Field, ImageDim};
 use crate::ir::{
     BinOp, Builder, Collective, ConvertOp, IntCC, Mem, Op as IrOp, Query, Scalar, Scope, Type,
-    Value,
+    UnOp, Value,
 };
 use crate::kernel_info::{AccessQualifier, AddressSpace};
 
-/// Where a work-item's part of a block is. All but the texels' address are an `i64`.
+/// What a block is of. All but the texels' address are an `i64`.
 struct Block {
     /// The image's first texel.
     data: Value,
     row_pitch: Value,
     /// Bytes of a row, and rows.
     size: [Value; 2],
-    /// Bytes from the start of a row to the element, and the first of its rows.
-    at: [Value; 2],
     mem: Mem,
+}
+
+/// A work-item's element of a block.
+struct Element {
+    /// Bytes from the start of a row, and the row.
+    at: [Value; 2],
+    /// Whether the block has it.
+    is_in_block: Option<Value>,
 }
 
 impl FunctionTranslator<'_, '_> {
     /// Translates an instruction of this family; false when it is of another.
     pub(super) fn image_block(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
-        match op {
-            Op::SubgroupImageBlockReadINTEL => {
-                let ty = self.unit.result_ir(inst)?;
-                let block = self.block_of_image(inst, ty, AccessQualifier::WriteOnly)?;
-                let elements: Vec<Value> = (0..ty.lanes)
-                    .map(|row| self.read_block_row(&block, row, ty.lane()))
-                    .collect();
-                let value = self.body.build(&elements);
-                self.define(inst, value)?;
-            }
-            Op::SubgroupImageBlockWriteINTEL => {
-                let data = self.value(inst, inst.operands[2])?;
-                let ty = self.body.ty(data);
-                let block = self.block_of_image(inst, ty, AccessQualifier::ReadOnly)?;
-                for (row, element) in self.body.scalars(data).into_iter().enumerate() {
-                    self.write_block_row(&block, row as u8, element);
-                }
-            }
+        let media = match op {
+            Op::SubgroupImageBlockReadINTEL | Op::SubgroupImageBlockWriteINTEL => false,
+            Op::SubgroupImageMediaBlockReadINTEL | Op::SubgroupImageMediaBlockWriteINTEL => true,
             _ => return Ok(false),
+        };
+        let reads = matches!(
+            op,
+            Op::SubgroupImageBlockReadINTEL | Op::SubgroupImageMediaBlockReadINTEL
+        );
+        let size = match media {
+            true => Some([inst.operands[2], inst.operands[3]]),
+            false => None,
+        };
+        if reads {
+            let ty = self.unit.result_ir(inst)?;
+            let block = self.block_of_image(inst, ty, AccessQualifier::WriteOnly)?;
+            let elements = self.block_elements(inst, ty, size)?;
+            let elements: Vec<Value> = elements
+                .iter()
+                .map(|element| self.read_element(&block, element.at, ty.lane()))
+                .collect();
+            let value = self.body.build(&elements);
+            self.define(inst, value)?;
+            return Ok(true);
+        }
+        let data = self.value(inst, inst.operands[if media { 4 } else { 2 }])?;
+        let ty = self.body.ty(data);
+        let block = self.block_of_image(inst, ty, AccessQualifier::ReadOnly)?;
+        let elements = self.block_elements(inst, ty, size)?;
+        for (element, value) in elements.iter().zip(self.body.scalars(data)) {
+            self.write_element(&block, element, value);
         }
         Ok(true)
     }
 
-    /// The block of an instruction whose image must not be one of `excluded` access.
+    /// The image of an instruction, which must not be one of `excluded` access.
     fn block_of_image(
         &mut self,
         inst: &Inst<'_>,
@@ -77,8 +99,6 @@ impl FunctionTranslator<'_, '_> {
             AccessQualifier::ReadOnly => AddressSpace::Constant,
             _ => AddressSpace::Global,
         };
-        let [x, y] = self.block_coordinates(inst, inst.operands[1])?;
-        let bytes = self.body.iconst(Type::I64, u64::from(ty.scalar.bytes()));
         let data = self
             .body
             .b()
@@ -91,17 +111,68 @@ impl FunctionTranslator<'_, '_> {
         ];
         let fields = fields.map(|field| self.body.query(descriptor, field, Type::I64));
         let [width, height, texel_size, row_pitch] = fields;
-        let mut b = self.body.b();
-        let local_id = b.val(IrOp::Query(Query::SubGroupLocalId), &[], Type::I64);
-        let before = b.binary(BinOp::IMul, local_id, bytes);
         Ok(Block {
             data,
             row_pitch,
-            size: [b.binary(BinOp::IMul, width, texel_size), height],
-            at: [b.binary(BinOp::IAdd, x, before), y],
+            size: [self.body.b().binary(BinOp::IMul, width, texel_size), height],
             // The first texel need not be aligned.
             mem: Mem::new(space, 1),
         })
+    }
+
+    /// The elements that are a work-item's; `size` are the ids of a media block's width and height.
+    fn block_elements(
+        &mut self,
+        inst: &Inst<'_>,
+        ty: Type,
+        size: Option<[Id; 2]>,
+    ) -> Result<Vec<Element>> {
+        let [x, y] = self.block_coordinates(inst, inst.operands[1])?;
+        let size = match size {
+            Some([width, height]) => {
+                let width = self.block_extent(inst, width)?;
+                Some([width, self.block_extent(inst, height)?])
+            }
+            None => None,
+        };
+        let bytes = self.body.iconst(Type::I64, u64::from(ty.scalar.bytes()));
+        let mut b = self.body.b();
+        let local_id = b.val(IrOp::Query(Query::SubGroupLocalId), &[], Type::I64);
+        let lanes = b.val(IrOp::Query(Query::SubGroupMaxSize), &[], Type::I64);
+        let elements = (0..u64::from(ty.lanes)).map(|number| {
+            let number = self.body.iconst(Type::I64, number);
+            let mut b = self.body.b();
+            let (column, row, is_in_block) = match size {
+                None => (local_id, number, None),
+                Some([width, height]) => {
+                    let before = b.binary(BinOp::IMul, number, lanes);
+                    let number = b.binary(BinOp::IAdd, before, local_id);
+                    let [column, row] = in_rows(&mut b, number, width);
+                    let left = b.icmp(IntCC::Ult, column, width);
+                    let above = b.icmp(IntCC::Ult, row, height);
+                    (column, row, Some(b.binary(BinOp::And, left, above)))
+                }
+            };
+            let before = b.binary(BinOp::IMul, column, bytes);
+            Element {
+                at: [
+                    b.binary(BinOp::IAdd, x, before),
+                    b.binary(BinOp::IAdd, y, row),
+                ],
+                is_in_block,
+            }
+        });
+        Ok(elements.collect())
+    }
+
+    /// A width or height, which is the same for all: "must be compile time constants".
+    fn block_extent(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
+        let extent = self.value(inst, id)?;
+        let ty = self.body.ty(extent);
+        if ty != Type::I32 {
+            return Err(self.error(inst, format!("an extent of a block has type {ty}, not i32")));
+        }
+        Ok(self.body.b().convert(ConvertOp::ZExt, extent, Type::I64))
     }
 
     /// The coordinates, which all work-items bring, and no analysis may know.
@@ -121,15 +192,12 @@ impl FunctionTranslator<'_, '_> {
         }))
     }
 
-    /// The element `row` rows below the first one, or the nearest that there is; 0 if there is
-    /// none.
-    fn read_block_row(&mut self, block: &Block, row: u8, ty: Type) -> Value {
+    /// The element at a place, or the nearest that there is; 0 if there is none.
+    fn read_element(&mut self, block: &Block, at: [Value; 2], ty: Type) -> Value {
         let [zero, one] = [0, 1].map(|number| self.body.iconst(Type::I64, number));
         let none = self.body.iconst(ty, 0);
         let bytes = self.body.iconst(Type::I64, ty.scalar.bytes().into());
-        let row = self.body.iconst(Type::I64, row.into());
         let mut b = self.body.b();
-        let y = b.binary(BinOp::IAdd, block.at[1], row);
         let last = [
             b.binary(BinOp::ISub, block.size[0], bytes),
             b.binary(BinOp::ISub, block.size[1], one),
@@ -139,7 +207,7 @@ impl FunctionTranslator<'_, '_> {
         let (some, done) = (b.new_block(&[]), b.new_block(&[ty]));
         b.cond_br(is_there, some, &[], done, &[none]);
         b.switch_to(some);
-        let [x, y] = [(block.at[0], last[0]), (y, last[1])].map(|(at, last)| {
+        let [x, y] = [(at[0], last[0]), (at[1], last[1])].map(|(at, last)| {
             let at = b.binary(BinOp::SMin, at, last);
             b.binary(BinOp::SMax, at, zero)
         });
@@ -151,28 +219,39 @@ impl FunctionTranslator<'_, '_> {
         value
     }
 
-    /// Writes the element `row` rows below the first one, if it is there.
-    fn write_block_row(&mut self, block: &Block, row: u8, element: Value) {
+    /// Writes an element if the image has its place.
+    fn write_element(&mut self, block: &Block, element: &Element, value: Value) {
         let zero = self.body.iconst(Type::I64, 0);
-        let bytes = self.body.ty(element).scalar.bytes();
+        let bytes = self.body.ty(value).scalar.bytes();
         let bytes = self.body.iconst(Type::I64, bytes.into());
-        let row = self.body.iconst(Type::I64, row.into());
+        let [x, y] = element.at;
         let mut b = self.body.b();
-        let [x, y] = [block.at[0], b.binary(BinOp::IAdd, block.at[1], row)];
         let end = b.binary(BinOp::IAdd, x, bytes);
         let conditions = [
-            b.icmp(IntCC::Sge, x, zero),
             b.icmp(IntCC::Sle, end, block.size[0]),
             b.icmp(IntCC::Ult, y, block.size[1]),
         ];
-        let [left, right, rows] = conditions;
-        let is_there = b.binary(BinOp::And, left, right);
-        let is_there = b.binary(BinOp::And, is_there, rows);
+        let mut is_there = b.icmp(IntCC::Sge, x, zero);
+        for condition in conditions.into_iter().chain(element.is_in_block) {
+            is_there = b.binary(BinOp::And, is_there, condition);
+        }
         self.body.when(is_there, |body| {
             let address = block.address(&mut body.b(), [x, y]);
-            body.b().store(block.mem, address, element);
+            body.b().store(block.mem, address, value);
         });
     }
+}
+
+/// The column and row of an element in rows of `width` elements with what makes their number a
+/// power of two.
+fn in_rows(b: &mut Builder<'_>, number: Value, width: Value) -> [Value; 2] {
+    let [one, all] = [1, 64].map(|number| b.iconst(Type::I64, number));
+    let last = b.binary(BinOp::ISub, width, one);
+    let zeros = b.unary(UnOp::Clz, last);
+    let bits = b.binary(BinOp::ISub, all, zeros);
+    let row = b.binary(BinOp::LShr, number, bits);
+    let before = b.binary(BinOp::Shl, row, bits);
+    [b.binary(BinOp::ISub, number, before), row]
 }
 
 impl Block {

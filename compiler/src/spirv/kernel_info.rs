@@ -57,7 +57,12 @@ impl<'a> Unit<'a> {
                 )
                 .under(EXECUTION_MODES));
         }
-        kernel.info.attributes = attributes(&kernel.info);
+        let told = format!("kernel_attributes.{}.", entry.name);
+        let told = self.strings.values().find_map(|s| s.strip_prefix(&told));
+        kernel.info.attributes = match told {
+            Some(told) => told.to_owned(),
+            None => attributes(&kernel.info),
+        };
         Ok(kernel)
     }
 

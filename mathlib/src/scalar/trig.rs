@@ -4,9 +4,9 @@
 use crate::trig::{cos_in, kernel, sin_in, tan_in, tan_kernel};
 use std::num::Wrapping;
 
-/// The binary expansion of 2/pi, first bit 2^-1 at the top of the second word; the zero word in
-/// front lets the window start before the point.
-const TWO_OVER_PI: [u64; 21] = [
+/// The binary expansion of 2/pi, for reductions of large angles: first bit 2^-1 at the top of the
+/// second word; the zero word in front lets the window start before the point.
+pub const TWO_OVER_PI: [u64; 21] = [
     0,
     0xa2f9836e4e441529,
     0xfc2757d1f534ddc0,

@@ -2,7 +2,7 @@
 //! for all versions, and wherever arguments passed by value and offsets are.
 
 use brolga_opencl_c::Std;
-use brolga_opencl_c::vulkan::Version;
+use brolga_opencl_c::vulkan::{Target, Version};
 
 use super::ways::*;
 use super::*;
@@ -324,5 +324,70 @@ fn specialized_sizes_are_those_of_the_launch() {
     program.build("", None).unwrap();
     for (range, expected) in SIZED.iter().zip(&expected) {
         assert_eq!(outcome(&program, "k", &args, *range).as_ref(), Ok(expected));
+    }
+}
+
+/// `CL_KERNEL_ATTRIBUTES`: "attributes specified using the __attribute__ qualifier ... as they are
+/// declared".
+#[test]
+fn attributes_of_kernels_are_told() {
+    let source = "
+        kernel __attribute__((reqd_work_group_size(4, 2, 1))) void a(global int *out) { *out = 1; }
+        kernel __attribute__((work_group_size_hint(8, 1, 1), vec_type_hint(uint4)))
+        void b(global int *out) { *out = 2; }
+        kernel __attribute__((vec_type_hint(float2))) void c(global int *out) { *out = 3; }
+        kernel void d(global int *out) { *out = 4; }";
+    let context = context();
+    let direct = brolga_runtime_testing::built(&context, source, "-cl-std=CL1.2");
+    let target = Target::new(Version::V1_1);
+    let module = module_of(source, Std::C12, &target).expect("a module");
+    let by_module = built_of(&context, &module);
+    for (name, attributes) in [
+        ("a", "reqd_work_group_size(4,2,1)"),
+        ("b", "work_group_size_hint(8,1,1) vec_type_hint(uint4)"),
+        ("c", "vec_type_hint(float2)"),
+        ("d", ""),
+    ] {
+        for program in [&direct, &by_module] {
+            let kernel = program.kernel(name).unwrap();
+            assert_eq!(kernel.info().attributes, attributes);
+        }
+    }
+}
+
+/// "Program scope" variables live as long as the program, and its kernels share them.
+#[test]
+fn variables_of_programs_are_kept_and_shared() {
+    let source = "
+        global int counter = 40;
+        global struct { char c; int all[4]; } record = { 1, { 2, 3, 4, 5 } };
+        kernel void count(global int *out) {
+            counter += get_global_size(0);
+            record.all[counter & 3] += record.c;
+            out[0] = counter;
+        }
+        kernel void tell(global int *out) {
+            for (int i = 0; i < 4; i++) out[i] = record.all[i];
+            out[4] = counter;
+        }";
+    let context = context();
+    let direct = brolga_runtime_testing::built(&context, source, "-cl-std=CL3.0");
+    let range = Range(None, &[1], None);
+    for target in targets() {
+        let module = module_of(source, Std::C30, &target).expect("a module");
+        let program = built_of(&context, &module);
+        let fresh = brolga_runtime_testing::built(direct.context(), source, "-cl-std=CL3.0");
+        for (kernel, words) in [
+            ("count", 1),
+            ("count", 1),
+            ("tell", 5),
+            ("count", 1),
+            ("tell", 5),
+        ] {
+            let args = [Arg::Buffer(vec![0; words])];
+            let wanted = outcome(&fresh, kernel, &args, range).expect("it is launched");
+            let found = outcome(&program, kernel, &args, range);
+            assert_eq!(found, Ok(wanted), "{kernel}, {target:?}");
+        }
     }
 }

@@ -95,6 +95,9 @@ pub enum Lowering {
     /// Reads or writes of blocks, of memory or images.
     IntelBlockRead,
     IntelBlockWrite,
+    /// Of blocks of images with a width and height.
+    IntelMediaBlockRead,
+    IntelMediaBlockWrite,
     /// Of as many bytes for each work-item.
     IntelBlockPrefetch(u8),
     /// Dot products of integers: the opcodes for both signed, both unsigned and mixed; `packed`

@@ -2,8 +2,8 @@
 //! Vulkan and on Brolga, and compares what it leaves in its buffers.
 //!
 //! ```sh
-//! brolga-clc --target=vulkan1.1 --descriptor-map=k.map k.cl -o k.spv
-//! cargo run -p brolga-opencl-c-testing --example both -- k.spv k.map KERNEL GLOBAL LOCAL ARG...
+//! brolga-clc --target=vulkan1.1 k.cl -o k.spv
+//! cargo run -p brolga-opencl-c-testing --example both -- k.spv KERNEL GLOBAL LOCAL ARG...
 //! ```
 //!
 //! `ARG` is `buffer=BYTES` (with a pattern in it), `local=BYTES`, `i32=NUMBER` or `f32=NUMBER`.
@@ -39,11 +39,10 @@ fn argument(text: &str) -> Result<Arg, String> {
 }
 
 fn run(words: &[String]) -> Result<bool, String> {
-    let [module, map, kernel, global, local, rest @ ..] = words else {
-        return Err("usage: both MODULE.spv MODULE.map KERNEL GLOBAL LOCAL ARG...".to_owned());
+    let [module, kernel, global, local, rest @ ..] = words else {
+        return Err("usage: both MODULE.spv KERNEL GLOBAL LOCAL ARG...".to_owned());
     };
     let read = |path: &String| std::fs::read(path).map_err(|why| format!("{path}: {why}"));
-    let map = String::from_utf8(read(map)?).map_err(|why| why.to_string())?;
     let bytes = read(module)?;
     let words: Vec<u32> = bytes
         .chunks_exact(4)
@@ -57,7 +56,8 @@ fn run(words: &[String]) -> Result<bool, String> {
         .collect::<Result<_, _>>()?;
 
     let device = Lavapipe::open()?;
-    let theirs = device.run((&words, &map, kernel), &args, (global, local))?;
+    let theirs = device.run((&words, kernel), &args, (global, local))?;
+    let theirs = theirs.buffers;
 
     let translated = judge::translated(&words)?;
     let mut kernels = translated.kernels.iter();

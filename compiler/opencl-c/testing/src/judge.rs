@@ -10,6 +10,8 @@ use brolga_opencl_c::vulkan::{Compiled, GlobalOffset, Pods, Target, Version, com
 use brolga_opencl_c::{Device, Input, Options, compile};
 
 use crate::choices::Choices;
+use crate::lavapipe::Lavapipe;
+use crate::lavapipe::faults::compares_extended_numbers;
 use crate::oracle::{Contents, is_told};
 use crate::programs::{Argument, ITEMS, Program, pattern, program};
 
@@ -97,6 +99,45 @@ pub fn compiled_for_vulkan(program: &Program, target: &Target) -> Result<Compile
     let compile = || compile_for_vulkan(&input, &options, &device(), target);
     let compiled = catch_unwind(AssertUnwindSafe(compile));
     compiled.map_err(|panic| format!("panicked: {}", panic_message(&*panic)))
+}
+
+/// The newest target, with everything where a host finds it that binds storage buffers only.
+pub fn device_target() -> Target {
+    Target {
+        // As the programs are made for.
+        wide_sizes: true,
+        ..Target::new(Version::V1_3)
+    }
+}
+
+/// Words of a module above which an implementation of Vulkan is not asked: what its compiler takes
+/// grows faster than the module, a minute and more here.
+const MOST_WORDS: usize = 50_000;
+
+/// Compares what a program's module for Vulkan leaves in its buffers on an implementation with what
+/// it must. Whether the implementation is asked, and not known to go wrong.
+///
+/// # Errors
+/// What is different, or why it does not run.
+pub fn judge_on_device(
+    device: &Lavapipe,
+    program: &Program,
+    module: &Compiled,
+    expected: &Contents,
+) -> Result<bool, String> {
+    let words = module.words.as_deref().unwrap_or_default();
+    if words.is_empty() || words.len() > MOST_WORDS || !device.can(words) {
+        return Ok(false);
+    }
+    let kernel = format!("{}k", program.prefix);
+    let sizes = (2 * ITEMS as u32, ITEMS as u32);
+    let args = arguments(program);
+    let found = device.run((words, &kernel), &args, sizes)?;
+    match difference(expected, &told(program, found.buffers)) {
+        Some(_) if compares_extended_numbers(words) => Ok(false),
+        Some(why) => Err(format!("Vulkan: {why}")),
+        None => Ok(true),
+    }
 }
 
 /// Modules for Vulkan of so many random programs, as far as Vulkan can express them.

@@ -5,7 +5,7 @@
 //!   -> programs/   a random program without undefined behaviour, as OpenCL C and as C
 //!   -> oracle/     what the C program computes, by way of gcc
 //!   -> judge.rs    whether the OpenCL C program computes the same in every engine
-//! lavapipe.rs: kernels on an implementation of Vulkan
+//! lavapipe/: kernels on an implementation of Vulkan
 //! mutate.rs: a number -> a source that may be wrong -> a module or diagnostics, never a panic
 //! ```
 //!

@@ -43,6 +43,8 @@ pub(crate) struct Kernel {
     pub name: String,
     pub required_size: Option<[u32; 3]>,
     pub strict: bool,
+    /// Those of OpenCL C, as they are spelled.
+    pub attributes: Vec<String>,
 }
 
 pub(crate) struct Input {
@@ -108,6 +110,17 @@ fn args(inst: &dr::Instruction) -> Vec<Arg> {
         *last = Arg::Lit(word);
     }
     args
+}
+
+/// SPIR-V Specification, "Execution Mode", `VecTypeHint`: the number of components in the high
+/// half, the type's number in the low half.
+fn hinted_type(word: u32) -> Option<String> {
+    let names = ["char", "short", "int", "long", "half", "float", "double"];
+    let name = names.get((word & 0xffff) as usize)?;
+    Some(match word >> 16 {
+        0 | 1 => (*name).to_owned(),
+        lanes => format!("{name}{lanes}"),
+    })
 }
 
 /// A module's words without the instructions of an opcode.
@@ -203,6 +216,7 @@ pub(crate) fn read(words: &[u32], types: &mut Types) -> Result<Input, Error> {
                 name: text(inst),
                 required_size: None,
                 strict: false,
+                attributes: Vec::new(),
             });
         }
     }
@@ -217,14 +231,31 @@ pub(crate) fn read(words: &[u32], types: &mut Types) -> Result<Input, Error> {
             continue;
         };
         let kernel = &mut input.kernels[kernel];
-        match mode {
+        let number = |at: usize| inst.operands[at].unwrap_literal_bit32();
+        let sizes = |name: &str| format!("{name}({},{},{})", number(2), number(3), number(4));
+        let attribute = match mode {
             ExecutionMode::LocalSize => {
-                let size = |at: usize| inst.operands[at].unwrap_literal_bit32();
-                kernel.required_size = Some([size(2), size(3), size(4)]);
+                kernel.required_size = Some([number(2), number(3), number(4)]);
+                Some(sizes("reqd_work_group_size"))
             }
-            ExecutionMode::ContractionOff => kernel.strict = true,
-            _ => {}
-        }
+            ExecutionMode::LocalSizeHint => Some(sizes("work_group_size_hint")),
+            ExecutionMode::VecTypeHint => {
+                // The execution mode does not tell signed from unsigned: a text does.
+                let key = format!("kernel_vec_type_hint.{}", kernel.name);
+                let told = input.texts.get(&key).and_then(|names| names.first());
+                let name = told.cloned().or_else(|| hinted_type(number(2)));
+                name.map(|name| format!("vec_type_hint({name})"))
+            }
+            ExecutionMode::SubgroupSize => {
+                Some(format!("intel_reqd_sub_group_size({})", number(2)))
+            }
+            ExecutionMode::ContractionOff => {
+                kernel.strict = true;
+                None
+            }
+            _ => None,
+        };
+        kernel.attributes.extend(attribute);
     }
     Ok(input)
 }

@@ -18,6 +18,9 @@ use super::target::Target;
 use super::types::{Ty, Type};
 use super::{Options, Pods};
 
+/// `KernelPropertyFlags`
+const MAY_USE_PRINTF: u32 = 1;
+
 /// Most numbers of an argument passed by value.
 const MOST_PARTS: u64 = 4096;
 
@@ -29,6 +32,46 @@ pub enum GlobalOffset {
     None,
     SpecConstant,
     PushConstant,
+}
+
+/// What the module fills a buffer with.
+#[derive(Default)]
+struct Data {
+    bytes: Vec<u8>,
+    /// Where each object begins.
+    offsets: FxHashMap<Id, u32>,
+    /// The variables that are the buffer, one for each object and type that it has in a kernel.
+    blocks: Vec<Id>,
+}
+
+impl Data {
+    /// A variable of an object, which kernels may have different types for.
+    fn variable(&mut self, target: &mut Target, object: Id, ty: Ty, data: &[u8]) -> Id {
+        let all = &mut self.bytes;
+        let offset = *self.offsets.entry(object).or_insert_with(|| {
+            all.resize(all.len().next_multiple_of(16), 0);
+            let offset = all.len() as u32;
+            all.extend_from_slice(data);
+            offset
+        });
+        let block = target.types.add(Type::Block(vec![(ty, offset)]));
+        let id = target.variable(StorageClass::StorageBuffer, block, None);
+        self.blocks.push(id);
+        id
+    }
+
+    /// Binds the buffer: its contents as text.
+    fn bind(&mut self, target: &mut Target, set: u32, binding: u32) -> String {
+        for id in std::mem::take(&mut self.blocks) {
+            target.decorate(id, Decoration::DescriptorSet, &[set]);
+            target.decorate(id, Decoration::Binding, &[binding]);
+        }
+        let mut hex = String::with_capacity(2 * self.bytes.len());
+        for byte in &self.bytes {
+            let _ = write!(hex, "{byte:02x}");
+        }
+        hex
+    }
 }
 
 /// What the kernels of a module share.
@@ -45,10 +88,9 @@ pub(crate) struct Shared {
     special: Vec<(Reflect, Vec<u32>)>,
     next_spec_id: u32,
     samplers: Vec<(u32, Id)>,
-    /// Variables of constants, all in one buffer, and what is in it.
-    constants: Vec<Id>,
-    constant_data: Vec<u8>,
-    constant_offsets: FxHashMap<Id, u32>,
+    constants: Data,
+    /// Variables in global memory that belong to the program.
+    variables: Data,
     printf_buffer: Option<Id>,
     /// What is printed, with the sizes of arguments.
     formats: Vec<(String, Vec<u32>)>,
@@ -154,21 +196,16 @@ impl Shared {
         id
     }
 
-    /// A variable of a constant in the buffer that the host fills. Kernels may have different
-    /// types for it.
-    pub fn constant(&mut self, target: &mut Target, constant: Id, ty: Ty, data: &[u8]) -> Id {
-        let all = &mut self.constant_data;
-        let offset = *self.constant_offsets.entry(constant).or_insert_with(|| {
-            all.resize(all.len().next_multiple_of(16), 0);
-            let offset = all.len() as u32;
-            all.extend_from_slice(data);
-            offset
-        });
-        let block = target.types.add(Type::Block(vec![(ty, offset)]));
-        let id = target.variable(StorageClass::StorageBuffer, block, None);
+    /// A variable of a constant in the buffer that the host fills.
+    pub fn constant(&mut self, target: &mut Target, object: Id, ty: Ty, data: &[u8]) -> Id {
+        let id = self.constants.variable(target, object, ty, data);
         target.decorate(id, Decoration::NonWritable, &[]);
-        self.constants.push(id);
         id
+    }
+
+    /// A variable of one in global memory that belongs to the program.
+    pub fn program_variable(&mut self, target: &mut Target, object: Id, ty: Ty, data: &[u8]) -> Id {
+        self.variables.variable(target, object, ty, data)
     }
 
     /// The variable of the buffer that `printf` writes to.
@@ -207,22 +244,29 @@ impl Shared {
         options: &Options,
     ) {
         let mut binding = first;
-        if !self.constants.is_empty() {
-            for id in std::mem::take(&mut self.constants) {
-                target.decorate(id, Decoration::DescriptorSet, &[set]);
-                target.decorate(id, Decoration::Binding, &[binding]);
+        for (data, op, name) in [
+            (
+                &mut self.constants,
+                Reflect::ConstantDataStorageBuffer,
+                "constant",
+            ),
+            (
+                &mut self.variables,
+                Reflect::ProgramScopeVariablesStorageBuffer,
+                "program_scope_variables",
+            ),
+        ] {
+            if data.blocks.is_empty() {
+                continue;
             }
-            let mut hex = String::with_capacity(2 * self.constant_data.len());
-            for byte in &self.constant_data {
-                let _ = write!(hex, "{byte:02x}");
-            }
+            let hex = data.bind(target, set, binding);
             reflected.line(&format!(
-                "constant,descriptorSet,{set},binding,{binding},kind,buffer,hexbytes,{hex}"
+                "{name},descriptorSet,{set},binding,{binding},kind,buffer,hexbytes,{hex}"
             ));
             let mut all = numbers(&[set, binding]);
             all.push(Operand::Text(hex));
             let record = target.id();
-            reflected.add(record, Reflect::ConstantDataStorageBuffer, all);
+            reflected.add(record, op, all);
             binding += 1;
         }
         let Some(id) = self.printf_buffer else { return };
@@ -382,8 +426,8 @@ impl Lower<'_> {
             Operand::Id(function),
             Operand::Text(kernel.name.clone()),
             Operand::Number(source.params.len() as u32),
-            Operand::Number(0),
-            Operand::Text(String::new()),
+            Operand::Number(if self.prints { MAY_USE_PRINTF } else { 0 }),
+            Operand::Text(kernel.attributes.join(" ")),
         ];
         reflected.add(record, Reflect::Kernel, operands);
         reflected.line(&format!("kernel_decl,{}", kernel.name));
@@ -561,7 +605,7 @@ impl Lower<'_> {
     }
 
     /// Refuses small numbers where the host's memory has none.
-    fn check_storage(&self, ty: Ty, class: StorageClass) -> Result<()> {
+    pub fn check_storage(&self, ty: Ty, class: StorageClass) -> Result<()> {
         let options = self.options;
         for (bits, without, name) in [
             (8, options.no_8bit, "-no-8bit-storage"),
@@ -625,7 +669,7 @@ impl Lower<'_> {
     }
 
     /// Refuses types of parts that are not in memory that the host sees.
-    fn check_leaves(&self, ty: Ty) -> Result<()> {
+    pub fn check_leaves(&self, ty: Ty) -> Result<()> {
         for leaf in leaf_types(&self.target.types, ty) {
             match self.target.types.get(leaf) {
                 Type::Pointer(..) => {

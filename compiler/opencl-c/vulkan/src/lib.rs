@@ -19,7 +19,8 @@
 //! ```
 //!
 //! What cannot be expressed is an [`Error`] with the line of the source, if the module has lines.
-//! This crate depends on nothing of Brolga's.
+//! Functions that Vulkan lacks are those of `brolga-mathlib`, emitted (library.rs); nothing else of
+//! Brolga's is known here.
 
 mod arithmetic;
 mod dot;
@@ -30,6 +31,7 @@ mod input;
 mod integers;
 mod interface;
 mod ir;
+mod library;
 mod lower;
 mod math;
 mod memory;
@@ -268,6 +270,8 @@ fn kernel(
     let mut lower = Lower::new(input, target, (options, shared), &pointers);
     lower.texels = images::texels(input, &lower.target.types, &flat);
     lower.image_queries = images::queries(&flat);
+    let mut insts = flat.blocks.iter().flat_map(|block| &block.insts);
+    lower.prints = insts.any(lower::is_printf);
     lower.required_size = kernel.required_size;
     // What is wrong with an argument is told where the kernel begins.
     let mut insts = flat.blocks.iter().flat_map(|block| &block.insts);

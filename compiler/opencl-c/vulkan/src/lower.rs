@@ -14,7 +14,7 @@ use super::images::Texels;
 use super::input::{Constant, Input};
 use super::interface::Shared;
 use super::ir::{Arg, Block, Id, Inst, Line};
-use super::pointers::{ClassId, Pointers};
+use super::pointers::{ClassId, Pointers, Stride};
 use super::target::Target;
 use super::types::{Ty, Type};
 use super::{Error, Options};
@@ -42,7 +42,7 @@ pub(crate) struct Pointer {
     pub class: ClassId,
     pub tag: Tag,
     /// Strides in bytes, and numbers of 32 bits.
-    pub terms: Vec<(u64, Id)>,
+    pub terms: Vec<(Stride, Id)>,
     pub add: i64,
 }
 
@@ -104,6 +104,8 @@ pub(crate) struct Lower<'a> {
     pub image_query_members: FxHashMap<(Id, u32), u32>,
     /// The kernel's own block of push constants.
     pub pushed: Option<Id>,
+    /// Whether there is a `printf` in it.
+    pub prints: bool,
     /// What the texels of images are.
     pub texels: FxHashMap<Id, Texels>,
 }
@@ -142,6 +144,7 @@ impl<'a> Lower<'a> {
             image_queries: BTreeSet::new(),
             image_query_members: FxHashMap::default(),
             pushed: None,
+            prints: false,
             texels: FxHashMap::default(),
         }
     }

@@ -1,5 +1,6 @@
 //! `OpenCL.std` by `GLSL.std.450` and core instructions: OpenCL C Specification, "Math Functions",
-//! "Common Functions", "Geometric Functions". Accuracy is that of `-cl-fast-relaxed-math`.
+//! "Common Functions", "Geometric Functions". Accuracy is that of `-cl-fast-relaxed-math`, and of
+//! what Vulkan has no functions for better: `library.rs`.
 
 use std::f64::consts::{LN_2, LOG2_10, PI};
 
@@ -7,7 +8,7 @@ use rspirv::spirv::{GlslStd450Op as Gl, Op, OpenclStd100Op as Cl};
 
 use super::ir::{Id, Inst};
 use super::lower::{Lower, Result};
-use super::pointers::VectorAccess;
+use super::pointers::{VectorAccess, pointee};
 use super::types::{Ty, Type};
 
 impl Lower<'_> {
@@ -40,6 +41,19 @@ impl Lower<'_> {
             } else {
                 ids.push(self.id(source)?);
             }
+        }
+        if let Some(func) = self.library_function(op, of) {
+            let numbers = sources.iter().filter(|&&id| Some(id) != pointer);
+            let mut args = Vec::new();
+            for (&id, &source) in ids.iter().zip(numbers) {
+                args.push((id, self.ty_of(source)?));
+            }
+            let (first, second) = self.library(func, (ty, of), &args)?;
+            if let (Some(pointer), Some(second)) = (pointer, second) {
+                self.store_second(pointer, second)?;
+            }
+            self.set(inst, first);
+            return Ok(());
         }
         let id = match (self.math(op, ty, of, &ids)?, pointer) {
             (Some(id), None) => id,
@@ -126,54 +140,14 @@ impl Lower<'_> {
         })
     }
 
-    /// Functions that GLSL has for numbers of at most 32 bits.
-    fn is_narrow(op: Gl) -> bool {
-        matches!(
-            op,
-            Gl::Acos
-                | Gl::Acosh
-                | Gl::Asin
-                | Gl::Asinh
-                | Gl::Atan
-                | Gl::Atan2
-                | Gl::Atanh
-                | Gl::Cos
-                | Gl::Cosh
-                | Gl::Exp
-                | Gl::Exp2
-                | Gl::Log
-                | Gl::Log2
-                | Gl::Pow
-                | Gl::Sin
-                | Gl::Sinh
-                | Gl::Tan
-                | Gl::Tanh
-                | Gl::Radians
-                | Gl::Degrees
-        )
-    }
-
     fn math(&mut self, op: Cl, ty: Ty, of: Ty, ids: &[Id]) -> Result<Option<Id>> {
         if let Some(same) = Self::same(op) {
-            if self.target.types.bits(of) == 64 && Self::is_narrow(same) {
-                return self.error(format!(
-                    "the built-in function {op:?}() of 'double', which Vulkan has for 'half' and \
-                     'float' only"
-                ));
-            }
             return Ok(Some(self.glsl(same, ty, ids)));
         }
-        let narrow = |lower: &Self| match lower.target.types.bits(of) {
-            64 => lower.error(format!(
-                "the built-in function {op:?}() of 'double' is not made for Vulkan"
-            )),
-            _ => Ok(()),
-        };
         let &[x, ..] = ids else { return Ok(None) };
         let y = ids.get(1).copied().unwrap_or(x);
         Ok(Some(match op {
             Cl::acospi | Cl::asinpi | Cl::atanpi => {
-                narrow(self)?;
                 let gl = match op {
                     Cl::acospi => Gl::Acos,
                     Cl::asinpi => Gl::Asin,
@@ -183,12 +157,10 @@ impl Lower<'_> {
                 self.times(ty, angle, 1.0 / PI)
             }
             Cl::atan2pi => {
-                narrow(self)?;
                 let angle = self.glsl(Gl::Atan2, ty, &[x, y]);
                 self.times(ty, angle, 1.0 / PI)
             }
             Cl::cospi | Cl::sinpi | Cl::tanpi => {
-                narrow(self)?;
                 // Whole turns are left out first: x - 2 rint(x / 2).
                 let half = self.times(ty, x, 0.5);
                 let turns = self.glsl(Gl::RoundEven, ty, &[half]);
@@ -203,7 +175,6 @@ impl Lower<'_> {
                 self.glsl(gl, ty, &[angle])
             }
             Cl::cbrt => {
-                narrow(self)?;
                 let size = self.glsl(Gl::FAbs, ty, &[x]);
                 let log = self.glsl(Gl::Log2, ty, &[size]);
                 let third = self.times(ty, log, 1.0 / 3.0);
@@ -212,23 +183,15 @@ impl Lower<'_> {
             }
             Cl::copysign => self.with_sign(ty, x, y),
             Cl::exp10 | Cl::half_exp10 | Cl::native_exp10 => {
-                narrow(self)?;
                 let power = self.times(ty, x, LOG2_10);
                 self.glsl(Gl::Exp2, ty, &[power])
             }
             Cl::log10 | Cl::half_log10 | Cl::native_log10 => {
-                narrow(self)?;
                 let log = self.glsl(Gl::Log2, ty, &[x]);
                 self.times(ty, log, 1.0 / LOG2_10)
             }
-            Cl::expm1 => {
-                narrow(self)?;
-                self.expm1(ty, x)
-            }
-            Cl::log1p => {
-                narrow(self)?;
-                self.log1p(ty, x)
-            }
+            Cl::expm1 => self.expm1(ty, x),
+            Cl::log1p => self.log1p(ty, x),
             Cl::fdim => {
                 let difference = self.float(Op::FSub, ty, &[x, y]);
                 let not_above = self.test(Op::FOrdLessThanEqual, ty, &[x, y]);
@@ -257,10 +220,7 @@ impl Lower<'_> {
                 let is_zero = self.test(Op::FOrdEqual, ty, &[most, zero]);
                 self.choose(ty, is_zero, zero, length)
             }
-            Cl::ldexp => {
-                narrow(self)?;
-                self.glsl(Gl::Ldexp, ty, &[x, y])
-            }
+            Cl::ldexp => self.glsl(Gl::Ldexp, ty, &[x, y]),
             Cl::ilogb | Cl::logb => self.exponent(op, ty, of, x),
             Cl::mad => {
                 let product = self.fmul(ty, x, y);
@@ -292,17 +252,12 @@ impl Lower<'_> {
                 self.emit(Op::Bitcast, ty, &[bits])
             }
             Cl::nextafter => self.next_after(ty, x, y),
-            Cl::pow => {
-                narrow(self)?;
-                self.pow(ty, x, y)
-            }
+            Cl::pow => self.pow(ty, x, y),
             Cl::pown => {
-                narrow(self)?;
                 let y = self.emit(Op::ConvertSToF, ty, &[y]);
                 self.pow(ty, x, y)
             }
             Cl::rootn => {
-                narrow(self)?;
                 let n = self.emit(Op::ConvertSToF, ty, &[y]);
                 let size = self.glsl(Gl::FAbs, ty, &[x]);
                 let log = self.glsl(Gl::Log2, ty, &[size]);
@@ -506,7 +461,7 @@ impl Lower<'_> {
                 let rest = self.choose(ty, infinite, zero, rest);
                 (self.with_sign(ty, rest, x), whole, ty)
             }
-            Cl::sincos if self.target.types.bits(ty) <= 32 => {
+            Cl::sincos => {
                 let cos = self.glsl(Gl::Cos, ty, &[x]);
                 (self.glsl(Gl::Sin, ty, &[x]), cos, ty)
             }
@@ -529,5 +484,14 @@ impl Lower<'_> {
         let to = self.pointer(pointer)?;
         self.store(&to, second, of, false)?;
         Ok(first)
+    }
+
+    /// A second result, which has the type that the pointer is to.
+    fn store_second(&mut self, pointer: Id, value: Id) -> Result<()> {
+        let Some(ty) = pointee(self.input, &self.target.types, pointer) else {
+            return self.error("a second result goes to something of an unknown type");
+        };
+        let to = self.pointer(pointer)?;
+        self.store(&to, value, ty, false)
     }
 }

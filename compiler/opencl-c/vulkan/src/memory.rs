@@ -6,7 +6,8 @@ use super::input::Constant;
 use super::ir::{Arg, Id, Inst};
 use super::lower::{Lower, NULL_TAG, Pointer, Result, Tag, Val};
 use super::pointers::{
-    Access, ClassId, Copy, Object, Offset, Place, Step, Unit, VectorAccess, chain, leaves, place,
+    Access, Added, ClassId, Copy, Object, Place, Step, Stride, Unit, VectorAccess, leaves, place,
+    runs,
 };
 use super::types::{Ty, Type};
 
@@ -66,10 +67,11 @@ impl Lower<'_> {
     pub fn derived(&mut self, inst: &Inst) -> Result<()> {
         let class = self.class(inst.id)?;
         let mut pointer = self.pointer_in(inst.id_at(0), Some(class))?;
-        for (stride, offset) in chain(self.input, &self.target.types, inst)? {
-            match offset {
-                Offset::Bytes(bytes) => pointer.add = pointer.add.wrapping_add(bytes),
-                Offset::Index(index) => {
+        let pointers = self.pointers;
+        for &added in pointers.added(inst.id) {
+            match added {
+                Added::Bytes(bytes) => pointer.add = pointer.add.wrapping_add(bytes),
+                Added::Term(stride, index) => {
                     let ty = self.ty_of(index)?;
                     let index = self.id(index)?;
                     let index = self.low(index, ty);
@@ -127,14 +129,15 @@ impl Lower<'_> {
         let scaled: Vec<(u64, Id)> = pointer
             .terms
             .iter()
-            .map(|&(stride, term)| (stride / size, term))
+            .map(|&(stride, term)| (stride.bytes / size, term))
             .collect();
         Ok(self.sum(&scaled, pointer.add.div_euclid(size as i64)))
     }
 
     /// Bytes from the beginning.
     fn bytes(&mut self, pointer: &Pointer) -> Id {
-        let terms = pointer.terms.clone();
+        let terms = pointer.terms.iter();
+        let terms: Vec<(u64, Id)> = terms.map(|&(stride, term)| (stride.bytes, term)).collect();
         self.sum(&terms, pointer.add)
     }
 
@@ -157,7 +160,7 @@ impl Lower<'_> {
         Ok(Pointer {
             class,
             tag,
-            terms: vec![(size, units)],
+            terms: vec![(Stride::anywhere(size), units)],
             add: 0,
         })
     }
@@ -242,26 +245,27 @@ impl Lower<'_> {
         let id = match object.class {
             StorageClass::Function => self.variable(ty),
             StorageClass::Workgroup => self.target.variable(StorageClass::Workgroup, ty, None),
-            StorageClass::UniformConstant => {
+            class @ (StorageClass::UniformConstant | StorageClass::CrossWorkgroup) => {
                 let global = &self.input.globals[&object.id];
                 let mut data = vec![0; bytes as usize];
                 if let Some(init) = global.init {
                     self.constant_bytes(init, &mut data)?;
                 }
-                match self.options.constants_in_buffer {
-                    true => self.shared.constant(self.target, object.id, ty, &data),
-                    false => {
+                match (class, self.options.constants_in_buffer) {
+                    (StorageClass::CrossWorkgroup, _) => {
+                        self.check_leaves(unit.ty)?;
+                        self.check_storage(unit.ty, StorageClass::StorageBuffer)?;
+                        self.shared
+                            .program_variable(self.target, object.id, ty, &data)
+                    }
+                    (_, true) => self.shared.constant(self.target, object.id, ty, &data),
+                    (_, false) => {
                         let init = self.constant_of(ty, unit.size, &data)?;
                         self.target.variable(StorageClass::Private, ty, Some(init))
                     }
                 }
             }
-            _ => {
-                return self.error(format!(
-                    "the variable {:?} is in global memory of the program, which Vulkan has not",
-                    name.unwrap_or_default()
-                ));
-            }
+            class => return self.error(format!("a variable in {class:?} memory")),
         };
         if let Some(name) = name {
             self.target.names.push((id, name));
@@ -675,11 +679,12 @@ impl Lower<'_> {
         }
         let count = self.target.u32(copy.count as u32);
         let (zero, one) = (self.target.u32(0), self.target.u32(1));
-        let stride = self.target.types.size(copy.element);
+        let types = &self.target.types;
+        let strides = (copy.stride(types, to.add), copy.stride(types, from.add));
         self.repeat(zero, count, one, |lower, index| {
             let (mut to, mut from) = (to.clone(), from.clone());
-            to.terms.push((stride, index));
-            from.terms.push((stride, index));
+            to.terms.push((strides.0, index));
+            from.terms.push((strides.1, index));
             lower.copy_element(&to, &from, copy.element)
         })
     }
@@ -717,8 +722,9 @@ impl Lower<'_> {
                 let (zero, one) = (self.target.u32(0), self.target.u32(1));
                 return self.repeat(zero, count, one, |lower, index| {
                     let (mut to, mut from) = (to.clone(), from.clone());
-                    to.terms.push((unit.size, index));
-                    from.terms.push((unit.size, index));
+                    let stride = Stride::anywhere(unit.size);
+                    to.terms.push((stride, index));
+                    from.terms.push((stride, index));
                     lower.copy_leaf(&to, &from, unit.ty)
                 });
             }
@@ -730,13 +736,43 @@ impl Lower<'_> {
             }
             return Ok(());
         }
-        for (leaf, offset) in leaves(&self.target.types, element) {
+        for (leaf, offset, count) in runs(&self.target.types, element) {
             let (mut to, mut from) = (to.clone(), from.clone());
             to.add += offset as i64;
             from.add += offset as i64;
-            self.copy_leaf(&to, &from, leaf)?;
+            let size = self.target.types.size(leaf);
+            let strides = [&to, &from].map(|it| Stride::through(size, it.add, count));
+            let in_loop = count > MOST_UNITS
+                && self.has_place(&to, strides[0], leaf)?
+                && self.has_place(&from, strides[1], leaf)?;
+            if in_loop {
+                let count = self.target.u32(count as u32);
+                let (zero, one) = (self.target.u32(0), self.target.u32(1));
+                self.repeat(zero, count, one, |lower, index| {
+                    let (mut to, mut from) = (to.clone(), from.clone());
+                    to.terms.push((strides[0], index));
+                    from.terms.push((strides[1], index));
+                    lower.copy_leaf(&to, &from, leaf)
+                })?;
+                continue;
+            }
+            for _ in 0..count {
+                self.copy_leaf(&to, &from, leaf)?;
+                to.add += size as i64;
+                from.add += size as i64;
+            }
         }
         Ok(())
+    }
+
+    /// Whether memory has a place for elements from a pointer on, by an index.
+    fn has_place(&self, pointer: &Pointer, stride: Stride, ty: Ty) -> Result<bool> {
+        let unit = self.unit(pointer.class)?;
+        let mut terms = pointer.terms.clone();
+        terms.push((stride, 0));
+        let access = Access { ty, atomic: false };
+        let place = place(&self.target.types, unit, &terms, pointer.add, access);
+        Ok(place.is_some())
     }
 
     /// The unit of both, and how many an element has, if both are arrays of the same numbers: they
@@ -775,7 +811,9 @@ impl Lower<'_> {
                 let ty = self.ty_of(access.offset)?;
                 let offset = self.id(access.offset)?;
                 let offset = self.low(offset, ty);
-                pointer.terms.push((access.stride, offset));
+                let span = self.pointers.span(access.pointer);
+                let bytes = access.stride;
+                pointer.terms.push((Stride { bytes, span }, offset));
             }
         }
         let size = self.target.types.size(access.scalar);

@@ -5,8 +5,9 @@
 //! that pointers may point to, by unification (Steensgaard's analysis); every pointer has one.
 //! All objects of a class are arrays of the class's *unit*, a type; a pointer is which object of
 //! its class, unless there is one, and what is added to the beginning: a constant, and *terms*,
-//! numbers times strides. A pointer that passes through memory or is chosen is kept as the number
-//! of the object and that of a unit in it.
+//! numbers times strides, each with the bytes that it stays within as far as that is known: an
+//! index of Vulkan's must not leave its array, and pointer arithmetic may. A pointer that passes
+//! through memory or is chosen is kept as the number of the object and that of a unit in it.
 //!
 //! 1. [`Analysis::run`] unifies the classes of what is stored, loaded, chosen and copied.
 //! 2. It follows constants and strides of each pointer, in reverse postorder, to every access.
@@ -52,10 +53,71 @@ impl Object {
     }
 }
 
+/// Bytes of an object, but for the terms that were there before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Span {
+    pub start: i64,
+    pub bytes: u64,
+}
+
+impl Span {
+    fn is_within(self, other: Span) -> bool {
+        let end = |span: Span| i128::from(span.start) + i128::from(span.bytes);
+        self.start >= other.start && end(self) <= end(other)
+    }
+}
+
+/// What a term is a number of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Stride {
+    pub bytes: u64,
+    /// What the pointer stays within, whatever the number is. `None` for all of the object.
+    pub span: Option<Span>,
+}
+
+impl Stride {
+    /// Of steps that may lead anywhere in the object.
+    pub fn anywhere(bytes: u64) -> Stride {
+        Stride { bytes, span: None }
+    }
+
+    /// Of steps through so many elements from a place on.
+    pub fn through(bytes: u64, start: i64, count: u64) -> Stride {
+        let bytes_of_all = bytes.saturating_mul(count);
+        Stride {
+            bytes,
+            span: Some(Span {
+                start,
+                bytes: bytes_of_all,
+            }),
+        }
+    }
+}
+
+/// What arithmetic on a pointer stays within: C, "Additive operators".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Within {
+    /// Not known: all of the object.
+    Anything,
+    /// It points to a member, or to something else that is no element of an array.
+    Itself,
+    /// An array, or arrays of arrays, which programs go through as if they were one.
+    Span(Span),
+}
+
+impl Within {
+    fn span(self) -> Option<Span> {
+        match self {
+            Within::Span(span) => Some(span),
+            Within::Anything | Within::Itself => None,
+        }
+    }
+}
+
 /// Strides and what is added to the beginning of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Shape {
-    pub strides: Vec<u64>,
+    pub strides: Vec<Stride>,
     pub add: i64,
 }
 
@@ -74,9 +136,6 @@ pub(crate) struct Class {
     accesses: BTreeSet<(Shape, Access)>,
     /// What passes through memory or is chosen.
     kept: BTreeSet<Shape>,
-    /// Strides at which memory is gone through, whatever arrays it is declared as: units are not
-    /// larger, since an index stays within its array.
-    passed: BTreeSet<u64>,
     declared: BTreeSet<Ty>,
     pub unit: Option<Unit>,
     /// It is written to.
@@ -125,6 +184,15 @@ pub(crate) struct Analysis<'a> {
     of_value: FxHashMap<Id, ClassId>,
     /// What is known of a pointer.
     shapes: FxHashMap<Id, Shape>,
+    within: FxHashMap<Id, Within>,
+    added: FxHashMap<Id, Vec<Added>>,
+}
+
+/// What an instruction adds to a pointer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Added {
+    Bytes(i64),
+    Term(Stride, Id),
 }
 
 /// What the analysis found.
@@ -134,6 +202,8 @@ pub(crate) struct Pointers {
     content: Vec<Option<ClassId>>,
     /// Numbers of objects in their classes.
     tags: FxHashMap<Id, u32>,
+    added: FxHashMap<Id, Vec<Added>>,
+    spans: FxHashMap<Id, Span>,
 }
 
 impl Pointers {
@@ -149,6 +219,16 @@ impl Pointers {
         self.content[class.0 as usize]
     }
 
+    /// What arithmetic on a pointer stays within, as far as that is known.
+    pub fn span(&self, pointer: Id) -> Option<Span> {
+        self.spans.get(&pointer).copied()
+    }
+
+    /// What a pointer adds to the one that it is made of.
+    pub fn added(&self, pointer: Id) -> &[Added] {
+        self.added.get(&pointer).map_or(&[], Vec::as_slice)
+    }
+
     /// The number of an object in its class.
     pub fn tag(&self, object: Id) -> Option<u32> {
         self.tags.get(&object).copied()
@@ -156,19 +236,19 @@ impl Pointers {
 }
 
 /// Where an access of a type is in an array of units, given what is added. `None` if the unit has
-/// no place for it.
+/// no place for it: no index may leave the array or vector that it is one of.
 pub(crate) fn place<T: Clone>(
     types: &Types,
     unit: Unit,
-    terms: &[(u64, T)],
+    terms: &[(Stride, T)],
     add: i64,
     access: Access,
 ) -> Option<Place<T>> {
     let (mut rest, mut indices) = (Vec::new(), Vec::new());
     for (stride, term) in terms {
-        match (*stride, *stride % unit.size) {
+        match (stride.bytes, stride.bytes % unit.size) {
             (UNITS, _) => indices.push((1, term.clone())),
-            (_, 0) => indices.push((stride / unit.size, term.clone())),
+            (bytes, 0) => indices.push((bytes / unit.size, term.clone())),
             _ => rest.push((*stride, term.clone())),
         }
     }
@@ -209,8 +289,8 @@ pub(crate) fn place<T: Clone>(
             let is_int = |ty: Ty| matches!(types.get(ty), Type::Int(_));
             return (is_int(ty) == is_int(access.ty)).then_some(Place::At(path, ty));
         }
-        match types.get(ty) {
-            Type::Struct { members, .. } => {
+        let (element, count) = match *types.get(ty) {
+            Type::Struct { ref members, .. } => {
                 let offsets = types.offsets(ty);
                 // The last one that does not begin behind it.
                 let behind = offsets.partition_point(|&offset| offset <= at);
@@ -221,19 +301,28 @@ pub(crate) fn place<T: Clone>(
                 path.push(Step::Member(member as u32));
                 at -= offsets[member];
                 ty = members[member];
+                continue;
             }
-            &Type::Array(element, _) | &Type::Vector(element, _) => {
-                let size = types.size(element);
-                let (inside, further): (Vec<_>, Vec<_>) =
-                    rest.into_iter().partition(|(stride, _)| stride % size == 0);
-                let inside = inside.into_iter().map(|(s, term)| (s / size, term));
-                path.push(Step::Index(inside.collect(), (at / size) as i64));
-                rest = further;
-                at %= size;
-                ty = element;
-            }
+            Type::Array(element, length) => (element, length),
+            Type::Vector(element, lanes) => (element, lanes.into()),
             _ => return None,
+        };
+        let size = types.size(element);
+        let whole = Span {
+            start: add.checked_sub_unsigned(at)?,
+            bytes: size.saturating_mul(count),
+        };
+        let (inside, further): (Vec<_>, Vec<_>) =
+            rest.into_iter().partition(|(s, _)| s.bytes % size == 0);
+        let stays = |stride: &Stride| stride.span.is_some_and(|span| span.is_within(whole));
+        if at / size >= count || !inside.iter().all(|(stride, _)| stays(stride)) {
+            return None;
         }
+        let inside = inside.into_iter().map(|(s, term)| (s.bytes / size, term));
+        path.push(Step::Index(inside.collect(), (at / size) as i64));
+        rest = further;
+        at %= size;
+        ty = element;
     }
 }
 
@@ -259,6 +348,8 @@ impl<'a> Analysis<'a> {
             classes: Vec::new(),
             of_value: FxHashMap::default(),
             shapes: FxHashMap::default(),
+            within: FxHashMap::default(),
+            added: FxHashMap::default(),
         };
         for &(id, ty) in params {
             if let Type::Pointer(class, pointee) = *analysis.types.get(ty) {
@@ -305,8 +396,12 @@ impl<'a> Analysis<'a> {
             let objects = (0..).zip(&class.objects);
             objects.map(|(at, object)| (object.id, at))
         });
+        let within = analysis.within.iter();
+        let spans = within.filter_map(|(&pointer, within)| Some((pointer, within.span()?)));
         Ok(Pointers {
             tags: objects.collect(),
+            added: analysis.added,
+            spans: spans.collect(),
             classes: analysis.classes,
             of_value,
             content,
@@ -330,6 +425,11 @@ impl<'a> Analysis<'a> {
             add: 0,
         };
         self.shapes.insert(id, shape);
+        let within = match size {
+            Some(bytes) => Within::Span(Span { start: 0, bytes }),
+            None => Within::Anything,
+        };
+        self.within.insert(id, within);
         let mut ty = pointee;
         self.classes[new.0 as usize].declared.insert(ty);
         while let &Type::Array(element, _) = self.types.get(ty) {
@@ -514,7 +614,7 @@ impl<'a> Analysis<'a> {
                 for pointer in [inst.id_at(0), inst.id_at(1)] {
                     let mut shape = self.shape(pointer);
                     if copy.count > 1 {
-                        self.pass(pointer, &mut shape, self.types.size(copy.element));
+                        insert(&mut shape.strides, copy.stride(self.types, shape.add));
                     }
                     self.access_shape(pointer, shape, copy.element, false);
                 }
@@ -530,7 +630,8 @@ impl<'a> Analysis<'a> {
                 };
                 for pointer in [inst.id_at(1), inst.id_at(2)] {
                     let mut shape = self.shape(pointer);
-                    self.pass(pointer, &mut shape, self.types.size(element));
+                    let stride = Stride::anywhere(self.types.size(element));
+                    insert(&mut shape.strides, stride);
                     self.access_shape(pointer, shape, element, false);
                 }
                 self.writes(inst.id_at(1));
@@ -559,23 +660,70 @@ impl<'a> Analysis<'a> {
         }
         let shape = match inst.op {
             Op::Load | Op::Select | Op::Undef => Shape {
-                strides: vec![UNITS],
+                strides: vec![Stride::anywhere(UNITS)],
                 add: 0,
             },
-            op if is_derived(op) => {
-                let mut shape = self.shape(inst.id_at(0));
-                for (stride, index) in chain(self.input, self.types, inst)? {
-                    match index {
-                        Offset::Bytes(bytes) => shape.add = shape.add.wrapping_add(bytes),
-                        Offset::Index(_) => insert(&mut shape.strides, stride),
-                    }
-                }
-                shape
-            }
+            op if is_derived(op) => self.derived(inst)?,
             _ => return Ok(()),
         };
         self.shapes.insert(inst.id, shape);
         Ok(())
+    }
+
+    /// What is known of a pointer that is made of another one.
+    fn derived(&mut self, inst: &Inst) -> Result<Shape, Error> {
+        let from = inst.id_at(0);
+        let mut shape = self.shape(from);
+        let mut within = self.within(from);
+        let mut added = Vec::new();
+        for (part, index) in chain(self.input, self.types, inst)? {
+            let (bytes, mut span) = match part {
+                Part::Object(bytes) => (bytes, within.span()),
+                Part::Member => {
+                    within = Within::Itself;
+                    (0, None)
+                }
+                Part::Element(bytes, count) => {
+                    let span = Stride::through(bytes, shape.add, count).span;
+                    if let (Within::Itself, Some(span)) = (within, span) {
+                        within = Within::Span(span);
+                    }
+                    (bytes, span)
+                }
+            };
+            match index {
+                Offset::Bytes(bytes) => {
+                    shape.add = shape.add.wrapping_add(bytes);
+                    added.push(Added::Bytes(bytes));
+                }
+                Offset::Index(index) => {
+                    if let (Part::Object(_), Within::Itself) = (part, within) {
+                        (within, span) = (Within::Anything, None);
+                    }
+                    let stride = Stride { bytes, span };
+                    insert(&mut shape.strides, stride);
+                    added.push(Added::Term(stride, index));
+                }
+            }
+        }
+        // A vector is an array of its components.
+        let lanes = self.pointee(from).map(|ty| self.types.lanes(ty));
+        if let (Op::Bitcast, Within::Itself, Some((scalar, lanes @ 2..))) = (inst.op, within, lanes)
+        {
+            let bytes = self.types.size(scalar) * u64::from(lanes);
+            let start = shape.add;
+            within = Within::Span(Span { start, bytes });
+        }
+        self.within.insert(inst.id, within);
+        if !added.is_empty() {
+            self.added.insert(inst.id, added);
+        }
+        Ok(shape)
+    }
+
+    fn within(&self, pointer: Id) -> Within {
+        let known = self.within.get(&pointer);
+        known.copied().unwrap_or(Within::Anything)
     }
 
     fn writes(&mut self, pointer: Id) {
@@ -603,13 +751,6 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Memory is gone through from a pointer on.
-    fn pass(&mut self, pointer: Id, shape: &mut Shape, stride: u64) {
-        insert(&mut shape.strides, stride);
-        let class = self.class(pointer);
-        self.classes[class.0 as usize].passed.insert(stride);
-    }
-
     /// `vload`, `vstore`, and what stores a second result.
     fn follow_extended(&mut self, inst: &Inst) -> Result<(), Error> {
         let Some(access) = VectorAccess::of(self.input, self.types, inst) else {
@@ -630,7 +771,11 @@ impl<'a> Analysis<'a> {
                 let bytes = offset.wrapping_mul(access.stride as i64);
                 shape.add = shape.add.wrapping_add(bytes);
             }
-            None => self.pass(access.pointer, &mut shape, access.stride),
+            None => {
+                let span = self.within(access.pointer).span();
+                let bytes = access.stride;
+                insert(&mut shape.strides, Stride { bytes, span });
+            }
         }
         let size = self.types.size(access.scalar);
         for lane in 0..access.lanes {
@@ -650,6 +795,7 @@ impl<'a> Analysis<'a> {
         let is_host = class.objects.iter().any(Object::is_host);
         let mut candidates = Vec::new();
         for &ty in &class.declared {
+            let ty = self.types.without_wide(ty);
             if self.types.is_plain(ty, true) && self.types.size(ty) > 0 {
                 candidates.push(match is_host {
                     true => self.types.without_pointers(ty),
@@ -687,13 +833,13 @@ impl<'a> Analysis<'a> {
             scalar: false,
         };
         let kept = |shape: &Shape| {
-            shape.add % size as i64 == 0 && shape.strides.iter().all(|stride| stride % size == 0)
+            shape.add % size as i64 == 0
+                && shape.strides.iter().all(|stride| stride.bytes % size == 0)
         };
         let fits = |unit: Unit| {
             class.kept.iter().all(kept)
-                && class.passed.iter().all(|stride| stride % size == 0)
                 && class.accesses.iter().all(|(shape, access)| {
-                    let terms: Vec<(u64, ())> = shape.strides.iter().map(|&s| (s, ())).collect();
+                    let terms: Vec<(Stride, ())> = shape.strides.iter().map(|&s| (s, ())).collect();
                     place(self.types, unit, &terms, shape.add, *access).is_some()
                 })
         };
@@ -721,8 +867,8 @@ impl<'a> Analysis<'a> {
             };
             size = gcd(size, bytes.max(1));
             size = gcd(size, shape.add.unsigned_abs());
-            for &stride in &shape.strides {
-                size = gcd(size, stride);
+            for stride in &shape.strides {
+                size = gcd(size, stride.bytes);
             }
             kinds.insert(scalar);
             if access.atomic {
@@ -731,8 +877,8 @@ impl<'a> Analysis<'a> {
         }
         for shape in &class.kept {
             size = gcd(size, shape.add.unsigned_abs());
-            for &stride in &shape.strides {
-                size = gcd(size, stride);
+            for stride in &shape.strides {
+                size = gcd(size, stride.bytes);
             }
         }
         for object in &class.objects {
@@ -755,7 +901,7 @@ impl<'a> Analysis<'a> {
     }
 }
 
-fn insert(strides: &mut Vec<u64>, stride: u64) {
+fn insert(strides: &mut Vec<Stride>, stride: Stride) {
     if let Err(at) = strides.binary_search(&stride) {
         strides.insert(at, stride);
     }
@@ -841,6 +987,44 @@ pub(crate) fn leaves(types: &Types, ty: Ty) -> Vec<(Ty, u64)> {
     all
 }
 
+/// The same with arrays of them in one: how many there are from each place on.
+pub(crate) fn runs(types: &Types, ty: Ty) -> Vec<(Ty, u64, u64)> {
+    let mut all = Vec::new();
+    let mut work = vec![(ty, 0, 1)];
+    while let Some((ty, at, count)) = work.pop() {
+        match *types.get(ty) {
+            Type::Vector(scalar, lanes) if lanes > 4 => {
+                work.push((scalar, at, count * u64::from(lanes)));
+            }
+            Type::Array(element, length) if !types.is_aggregate(element) => {
+                work.push((element, at, count * length));
+            }
+            Type::Array(..) | Type::Struct { .. } => {
+                let parts = shallow(types, ty);
+                work.extend(parts.into_iter().rev().map(|(part, to)| (part, at + to, 1)));
+            }
+            _ => all.push((ty, at, count)),
+        }
+    }
+    all
+}
+
+/// The elements of an array, or the members of a structure, and where they begin.
+fn shallow(types: &Types, ty: Ty) -> Vec<(Ty, u64)> {
+    match types.get(ty) {
+        &Type::Array(element, length) => {
+            let size = types.size(element);
+            (0..length).map(|at| (element, at * size)).collect()
+        }
+        Type::Struct { members, .. } => {
+            let offsets = types.offsets(ty);
+            let members = members.iter().zip(&*offsets);
+            members.map(|(&member, &offset)| (member, offset)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// The types of the scalars, vectors and pointers of a type.
 pub(crate) fn leaf_types(types: &Types, ty: Ty) -> BTreeSet<Ty> {
     let (mut all, mut seen) = (BTreeSet::new(), FxHashSet::default());
@@ -861,17 +1045,23 @@ pub(crate) fn leaf_types(types: &Types, ty: Ty) -> BTreeSet<Ty> {
     all
 }
 
-pub(crate) enum Offset {
+enum Offset {
     Bytes(i64),
     Index(Id),
 }
 
+/// What a step of an access chain leads to.
+#[derive(Clone, Copy)]
+enum Part {
+    /// Another object of as many bytes, beside the one pointed to.
+    Object(u64),
+    Member,
+    /// An element of as many bytes, of so many.
+    Element(u64, u64),
+}
+
 /// What an access chain adds; nothing for casts.
-pub(crate) fn chain(
-    input: &Input,
-    types: &Types,
-    inst: &Inst,
-) -> Result<Vec<(u64, Offset)>, Error> {
+fn chain(input: &Input, types: &Types, inst: &Inst) -> Result<Vec<(Part, Offset)>, Error> {
     let mut added = Vec::new();
     let first = match inst.op {
         Op::PtrAccessChain | Op::InBoundsPtrAccessChain => true,
@@ -880,29 +1070,32 @@ pub(crate) fn chain(
     };
     let unknown = || Error::at(inst.line, "a path into something of an unknown type");
     let mut ty = pointee(input, types, inst.id_at(0)).ok_or_else(unknown)?;
-    let add = |stride: u64, index: Id| match input.signed(index, types) {
-        Some(number) => (stride, Offset::Bytes(number.wrapping_mul(stride as i64))),
-        None => (stride, Offset::Index(index)),
+    let offset = |stride: u64, index: Id| match input.signed(index, types) {
+        Some(number) => Offset::Bytes(number.wrapping_mul(stride as i64)),
+        None => Offset::Index(index),
     };
     for (at, arg) in inst.args[1..].iter().enumerate() {
         let &Arg::Id(index) = arg else { continue };
         if first && at == 0 {
-            added.push(add(types.size(ty), index));
+            let size = types.size(ty);
+            added.push((Part::Object(size), offset(size, index)));
             continue;
         }
-        match types.get(ty) {
-            Type::Struct { members, .. } => {
+        let (element, count) = match *types.get(ty) {
+            Type::Struct { ref members, .. } => {
                 let member = input.number(index).ok_or_else(unknown)? as usize;
                 let offset = *types.offsets(ty).get(member).ok_or_else(unknown)?;
+                added.push((Part::Member, Offset::Bytes(offset as i64)));
                 ty = members[member];
-                added.push((offset, Offset::Bytes(offset as i64)));
+                continue;
             }
-            &Type::Array(element, _) | &Type::Vector(element, _) => {
-                added.push(add(types.size(element), index));
-                ty = element;
-            }
+            Type::Array(element, length) => (element, length),
+            Type::Vector(element, lanes) => (element, lanes.into()),
             _ => return Err(unknown()),
-        }
+        };
+        let size = types.size(element);
+        added.push((Part::Element(size, count), offset(size, index)));
+        ty = element;
     }
     Ok(added)
 }
@@ -966,6 +1159,11 @@ impl Copy {
             copy.count = copy.count.saturating_mul(size / bytes);
         }
         Some(copy)
+    }
+
+    /// The stride at which it goes through memory from a place on.
+    pub fn stride(&self, types: &Types, start: i64) -> Stride {
+        Stride::through(types.size(self.element), start, self.count)
     }
 }
 

@@ -7,7 +7,7 @@ use rspirv::spirv::{BuiltIn, Op, Scope, StorageClass};
 
 use super::ir::{Id, Inst};
 use super::lower::{Lower, Result, Val};
-use super::pointers::{Copy, pointee};
+use super::pointers::{Copy, Stride, pointee};
 use super::types::Type;
 
 const ACQUIRE: u32 = 0x2;
@@ -213,8 +213,8 @@ impl Lower<'_> {
             } else {
                 (index, apart)
             };
-            to.terms.push((size, at_to));
-            from.terms.push((size, at_from));
+            to.terms.push((Stride::anywhere(size), at_to));
+            from.terms.push((Stride::anywhere(size), at_from));
             lower.copy(&to, &from, &Copy { element, count: 1 })
         })?;
         self.values.insert(inst.id, Val::Event);

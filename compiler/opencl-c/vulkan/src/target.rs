@@ -28,6 +28,8 @@ pub(crate) struct Target {
     pub decorations: FxHashMap<Id, Vec<Vec<u32>>>,
     pub names: Vec<(Id, String)>,
     inputs: FxHashMap<u32, Id>,
+    /// Variables of constant tables, by what is in them.
+    tables: FxHashMap<Id, Id>,
     pub entries: Vec<Entry>,
     /// What is written although no function refers to it.
     pub roots: Vec<Id>,
@@ -44,6 +46,7 @@ impl Target {
             decorations: FxHashMap::default(),
             names: Vec::new(),
             inputs: FxHashMap::default(),
+            tables: FxHashMap::default(),
             entries: Vec::new(),
             roots: Vec::new(),
             glsl: None,
@@ -191,6 +194,16 @@ impl Target {
         args.extend(init.map(Arg::Id));
         self.globals
             .insert(id, Inst::new(Op::Variable, args).with(pointer, id));
+        id
+    }
+
+    /// The variable of a constant table.
+    pub fn table(&mut self, ty: Ty, init: Id) -> Id {
+        if let Some(&id) = self.tables.get(&init) {
+            return id;
+        }
+        let id = self.variable(StorageClass::Private, ty, Some(init));
+        self.tables.insert(init, id);
         id
     }
 

@@ -63,6 +63,8 @@ pub(crate) struct Types {
     known: FxHashMap<Type, Ty>,
     /// Types without pointers, by those with.
     bare: FxHashMap<Ty, Ty>,
+    /// Types without wide vectors, by those with.
+    narrow: FxHashMap<Ty, Ty>,
 }
 
 impl Types {
@@ -274,6 +276,72 @@ impl Types {
         };
         self.bare.insert(ty, bare);
         bare
+    }
+
+    /// A type with an array of its components in the place of each vector of more than 4, which has
+    /// everything else where it was: what the vector was aligned for is padding. Other types than
+    /// structures of such are themselves.
+    pub fn without_wide(&mut self, ty: Ty) -> Ty {
+        if self.is_plain(ty, true) {
+            return ty;
+        }
+        if let Some(&narrow) = self.narrow.get(&ty) {
+            return narrow;
+        }
+        let narrow = match self.get(ty).clone() {
+            Type::Vector(scalar, lanes) if lanes > 4 => {
+                let length = u64::from(lanes.next_power_of_two());
+                self.add(Type::Array(scalar, length))
+            }
+            Type::Array(element, length) => match *self.get(element) {
+                Type::Vector(scalar, lanes) => {
+                    let lanes = u64::from(lanes.next_power_of_two());
+                    self.add(Type::Array(scalar, length.saturating_mul(lanes)))
+                }
+                _ => {
+                    let element = self.without_wide(element);
+                    self.add(Type::Array(element, length))
+                }
+            },
+            Type::Struct {
+                members,
+                packed: false,
+            } => {
+                let offsets = self.offsets(ty);
+                let mut all = Vec::with_capacity(members.len());
+                let mut end = 0;
+                for (&member, &offset) in members.iter().zip(&*offsets) {
+                    let member = self.without_wide(member);
+                    self.pad(&mut all, &mut end, offset, member);
+                    end = offset + self.size(member);
+                    all.push(member);
+                }
+                let size = self.size(ty);
+                let byte = self.int(8);
+                self.pad(&mut all, &mut end, size, byte);
+                self.add(Type::Struct {
+                    members: all,
+                    packed: false,
+                })
+            }
+            _ => ty,
+        };
+        self.narrow.insert(ty, narrow);
+        narrow
+    }
+
+    /// Adds numbers up to a member that is to begin at an offset, if it would not by itself.
+    fn pad(&mut self, members: &mut Vec<Ty>, end: &mut u64, offset: u64, member: Ty) {
+        let (_, align) = self.layout(member);
+        if next_multiple(*end, align) == offset {
+            return;
+        }
+        // The largest numbers that fit between.
+        let gap = offset - *end;
+        let bytes = 1 << (gap | *end).trailing_zeros().min(2);
+        let number = self.int(8 * bytes as u32);
+        members.push(self.add(Type::Array(number, gap / bytes)));
+        *end = offset;
     }
 
     /// The name of a type, for messages.

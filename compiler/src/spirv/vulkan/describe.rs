@@ -16,21 +16,18 @@ const ACCESS: [(u32, &str); 3] = [
 const QUALIFIERS: [(u32, &str); 3] = [(1, "const"), (2, "restrict"), (4, "volatile")];
 
 impl KernelMaker<'_, '_> {
-    /// The strings that describe a kernel's arguments, as LLVM's translator writes them.
+    /// The strings that describe a kernel's arguments, as LLVM's translator writes them, and one of
+    /// the attributes that it had in the source.
     pub fn describe(&mut self) {
         let kernel = self.kernel;
+        if !kernel.attributes.is_empty() {
+            self.say("kernel_attributes", &kernel.attributes);
+        }
         let mut list = |what: &str, text: &dyn Fn(&Argument<'_>) -> String| {
             let of = |ordinal| kernel.arguments.get(&ordinal).map_or(String::new(), text);
             let texts: Vec<String> = (0..kernel.count).map(of).collect();
             if texts.iter().any(|text| !text.is_empty()) {
-                let text = format!("{what}.{}.{},", kernel.name, texts.join(","));
-                let id = self.lowering.writer.fresh();
-                let place = self.lowering.place;
-                let operands = with(&[id], &literal(&text));
-                self.lowering
-                    .writer
-                    .debug
-                    .inst(place, Op::String, &operands);
+                self.say(what, &format!("{},", texts.join(",")));
             }
         };
         list("kernel_arg_name", &|argument| {
@@ -56,5 +53,15 @@ impl KernelMaker<'_, '_> {
             let names: Vec<&str> = names.map(|(_, name)| *name).collect();
             names.join(" ")
         });
+    }
+
+    /// A string about the kernel.
+    fn say(&mut self, what: &str, text: &str) {
+        let text = format!("{what}.{}.{text}", self.kernel.name);
+        let id = self.lowering.writer.fresh();
+        let place = self.lowering.place;
+        let operands = with(&[id], &literal(&text));
+        let strings = &mut self.lowering.writer.debug;
+        strings.inst(place, Op::String, &operands);
     }
 }

@@ -209,6 +209,10 @@ impl<'s, 'a> Reader<'s, 'a> {
             count,
             required_size: None,
             may_print: flags & MAY_USE_PRINTF != 0,
+            attributes: match it.operands.len() > 4 {
+                true => self.string(it, 4)?,
+                false => String::new(),
+            },
             object_numbers: Vec::new(),
         });
         Ok(())

@@ -99,6 +99,8 @@ pub(super) struct KernelSource<'a> {
     pub count: u32,
     pub required_size: Option<[u32; 3]>,
     pub may_print: bool,
+    /// As they are spelled in the source.
+    pub attributes: String,
     pub object_numbers: Vec<ObjectNumber<'a>>,
 }
 

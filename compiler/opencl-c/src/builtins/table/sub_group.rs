@@ -442,6 +442,26 @@ macro_rules! local_blocks {
     };
 }
 
+/// Reads and writes of blocks of images with a width and height (`cl_intel_media_block_io`).
+macro_rules! media_blocks {
+    ($suffix:literal $component:literal; $($digits:literal)*) => {
+        &[$(
+            row(concat!("intel_sub_group_media_block_read", $suffix, $digits), ONE,
+                concat!($component, $digits, " int2 int int r2d"),
+                Lowering::IntelMediaBlockRead),
+            row(concat!("intel_sub_group_media_block_read", $suffix, $digits), ONE,
+                concat!($component, $digits, " int2 int int rw2d"),
+                Lowering::IntelMediaBlockRead),
+            row(concat!("intel_sub_group_media_block_write", $suffix, $digits), ONE,
+                concat!("void int2 int int ", $component, $digits, " w2d"),
+                Lowering::IntelMediaBlockWrite),
+            row(concat!("intel_sub_group_media_block_write", $suffix, $digits), ONE,
+                concat!("void int2 int int ", $component, $digits, " rw2d"),
+                Lowering::IntelMediaBlockWrite),
+        )*]
+    };
+}
+
 /// Prefetches of blocks, by component, its bytes and numbers of lanes.
 macro_rules! prefetches {
     ($suffix:literal $component:literal $bytes:literal; $($digits:literal $lanes:literal)*) => {
@@ -463,6 +483,10 @@ const LOCAL_BLOCKS_UI: &[Row] = local_blocks!("_ui" "uint"; "" "2" "4" "8");
 const LOCAL_BLOCKS_UC: &[Row] = local_blocks!("_uc" "uchar"; "" "2" "4" "8" "16");
 const LOCAL_BLOCKS_US: &[Row] = local_blocks!("_us" "ushort"; "" "2" "4" "8" "16");
 const LOCAL_BLOCKS_UL: &[Row] = local_blocks!("_ul" "ulong"; "" "2" "4" "8");
+
+const MEDIA_BLOCKS_UC: &[Row] = media_blocks!("_uc" "uchar"; "" "2" "4" "8" "16");
+const MEDIA_BLOCKS_US: &[Row] = media_blocks!("_us" "ushort"; "" "2" "4" "8" "16");
+const MEDIA_BLOCKS_UI: &[Row] = media_blocks!("_ui" "uint"; "" "2" "4" "8");
 
 const PREFETCHES_UC: &[Row] = prefetches!("_uc" "uchar" 1; "" 1 "2" 2 "4" 4 "8" 8 "16" 16);
 const PREFETCHES_US: &[Row] = prefetches!("_us" "ushort" 2; "" 1 "2" 2 "4" 4 "8" 8 "16" 16);
@@ -523,6 +547,9 @@ pub const GROUPS: &[Group] = &[
         "cl_intel_subgroup_local_block_io&cl_intel_subgroups_long",
         LOCAL_BLOCKS_UL,
     ),
+    group("cl_intel_media_block_io", MEDIA_BLOCKS_UC),
+    group("cl_intel_media_block_io", MEDIA_BLOCKS_US),
+    group("cl_intel_media_block_io", MEDIA_BLOCKS_UI),
     group("cl_intel_subgroup_buffer_prefetch", PREFETCHES_UC),
     group("cl_intel_subgroup_buffer_prefetch", PREFETCHES_US),
     group("cl_intel_subgroup_buffer_prefetch", PREFETCHES_UI),

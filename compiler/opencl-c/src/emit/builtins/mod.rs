@@ -109,6 +109,8 @@ pub(super) fn emit(
         }
         Lowering::IntelBlockRead => sub_group::block_read(e, args, ty),
         Lowering::IntelBlockWrite => return sub_group::block_write(e, args),
+        Lowering::IntelMediaBlockRead => sub_group::media_block_read(e, args, ty),
+        Lowering::IntelMediaBlockWrite => return sub_group::media_block_write(e, args),
         Lowering::IntelBlockPrefetch(bytes) => {
             return sub_group::block_prefetch(e, args, bytes);
         }

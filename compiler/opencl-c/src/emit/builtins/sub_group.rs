@@ -120,6 +120,27 @@ pub(super) fn block_write(e: &mut FunctionEmitter<'_, '_>, args: Args<'_>) -> Op
     None
 }
 
+/// `cl_intel_media_block_io`: the image, which is the last argument, comes first.
+pub(super) fn media_block_read(e: &mut FunctionEmitter<'_, '_>, args: Args<'_>, ty: TypeId) -> Id {
+    let operands = media_block(e, args);
+    e.value(op::SUBGROUP_IMAGE_MEDIA_BLOCK_READ_INTEL, ty, &operands)
+}
+
+pub(super) fn media_block_write(e: &mut FunctionEmitter<'_, '_>, args: Args<'_>) -> Option<Id> {
+    let operands = media_block(e, args);
+    e.push(op::SUBGROUP_IMAGE_MEDIA_BLOCK_WRITE_INTEL, &operands);
+    None
+}
+
+fn media_block(e: &mut FunctionEmitter<'_, '_>, args: Args<'_>) -> Vec<u32> {
+    e.module
+        .capability(capability::SUBGROUP_IMAGE_MEDIA_BLOCK_IO_INTEL);
+    e.module.extension("SPV_INTEL_media_block_io");
+    let mut operands = operands(args);
+    operands.rotate_right(1);
+    operands
+}
+
 /// `cl_intel_subgroup_buffer_prefetch`: a hint.
 pub(super) fn block_prefetch(
     e: &mut FunctionEmitter<'_, '_>,

@@ -9,6 +9,7 @@
 //!
 //! `programs-clang` judges what clang 15 makes of the programs instead, which must be the same;
 //! `programs-vulkan` what becomes of them by way of a module for Vulkan, if they have one.
+//! `programs-lavapipe` what they compute on Mesa's software implementation of Vulkan.
 //! `mutate-vulkan` mutates such modules.
 //!
 //! Each number is one program, always the same. A program that computes something else than as C is
@@ -28,18 +29,19 @@ use brolga_compiler_testing::engines::Engine;
 use brolga_compiler_testing::modules::mutate as modules;
 use brolga_opencl_c::Std;
 use brolga_opencl_c_testing::choices::Choices;
+use brolga_opencl_c_testing::lavapipe::Lavapipe;
 use brolga_opencl_c_testing::mutate::{self, Fate};
 use brolga_opencl_c_testing::oracle::Contents;
 use brolga_opencl_c_testing::programs::{Program, program};
 use brolga_opencl_c_testing::{judge, oracle};
 
 const USAGE: &str =
-    "usage: fuzz_opencl_c programs|programs-clang|programs-vulkan|mutate|mutate-vulkan [--seed S]
-                     [--count N] [--jobs J]
+    "usage: fuzz_opencl_c programs|programs-clang|programs-vulkan|programs-lavapipe|mutate|
+                     mutate-vulkan [--seed S] [--count N] [--jobs J]
        fuzz_opencl_c print SEED [c]
        fuzz_opencl_c print-mutated SEED
-       fuzz_opencl_c choices programs|programs-clang|programs-vulkan FILE
-       fuzz_opencl_c shrink programs|programs-clang|programs-vulkan SEED";
+       fuzz_opencl_c choices programs[-clang|-vulkan|-lavapipe] FILE
+       fuzz_opencl_c shrink programs[-clang|-vulkan|-lavapipe] SEED";
 
 /// Programs that go to gcc together.
 const BATCH: u64 = 48;
@@ -111,10 +113,41 @@ fn judge_for_vulkan(seeds: &[u64], programs: &[Program], expected: Vec<Expected>
     }
 }
 
+fn judge_on_lavapipe(seeds: &[u64], programs: &[Program], expected: Vec<Expected>) {
+    let device = Lavapipe::open();
+    for ((&seed, program), expected) in seeds.iter().zip(programs).zip(expected) {
+        children::announce(seed);
+        match judged_on_lavapipe(&device, program, || expected) {
+            Ok(Judged::Computed) => children::accepted(),
+            Ok(Judged::Refused) => {}
+            Err(why) => children::report(seed, &why),
+        }
+    }
+}
+
+fn judged_on_lavapipe(
+    device: &Result<Lavapipe, String>,
+    program: &Program,
+    expected: impl FnOnce() -> Expected,
+) -> Result<Judged, String> {
+    let device = device.as_ref().map_err(Clone::clone)?;
+    let module = judge::compiled_for_vulkan(program, &judge::device_target())?;
+    if module.words.is_none() {
+        return Ok(Judged::Refused);
+    }
+    let expected = expected().map_err(|why| format!("no oracle: {why}"))?;
+    Ok(
+        match judge::judge_on_device(device, program, &module, &expected)? {
+            true => Judged::Computed,
+            false => Judged::Refused,
+        },
+    )
+}
+
 /// What came of a program's module for Vulkan.
 enum Judged {
     Computed,
-    /// Vulkan cannot express it.
+    /// Vulkan cannot express it, or the implementation is not asked.
     Refused,
 }
 
@@ -182,6 +215,9 @@ fn judged(mode: &str, program: &Program) -> Result<(), String> {
         let mut all = oracle::run(std::slice::from_ref(program), folder.path())?;
         all.pop().ok_or_else(|| "nothing".to_owned())
     };
+    if mode == "programs-lavapipe" {
+        return judged_on_lavapipe(&Lavapipe::open(), program, oracle).map(drop);
+    }
     if mode == "programs-vulkan" {
         // Any version: which one a list of choices was judged for is not known.
         return (0..judge::VULKAN_TARGETS)
@@ -212,7 +248,8 @@ fn main() -> ExitCode {
     let jobs = option(&args, "--jobs", 2) as usize;
     match words.as_slice() {
         [
-            "programs" | "programs-clang" | "programs-vulkan" | "mutate" | "mutate-vulkan",
+            "programs" | "programs-clang" | "programs-vulkan" | "programs-lavapipe" | "mutate"
+            | "mutate-vulkan",
             ..,
         ] => {
             let found = children::run(words[0], seed, count, jobs);
@@ -231,6 +268,11 @@ fn main() -> ExitCode {
         ["child-programs-vulkan", ..] => {
             std::panic::set_hook(Box::new(|_| {}));
             programs(seed, count, judge_for_vulkan);
+            ExitCode::SUCCESS
+        }
+        ["child-programs-lavapipe", ..] => {
+            std::panic::set_hook(Box::new(|_| {}));
+            programs(seed, count, judge_on_lavapipe);
             ExitCode::SUCCESS
         }
         ["child-mutate", ..] => {

@@ -222,8 +222,44 @@ impl Gen<'_> {
         Text::of("(({})&{})", &[&ty, &place.text])
     }
 
+    /// A place that is integers of one type one after the other, of arrays and vectors in one
+    /// another too, and how many these are.
+    fn elements(&mut self) -> Option<(super::scope::Place, Scalar, usize)> {
+        let place = self.any_place(&|place| place.addressable && elements(&place.ty).is_some())?;
+        let (of, count) = elements(&place.ty)?;
+        Some((place, of, count))
+    }
+
+    /// `((const int *)&v)[i & 7]`
+    fn element_of(&mut self) -> Option<Expr> {
+        let (place, of, count) = self.elements()?;
+        self.used.extend(&place.roots);
+        let (index, _) = self.index(count);
+        let address = self.address_of(&place, of, false);
+        Some(Expr::new(
+            Text::of("{}[{}]", &[&address, &index]),
+            of,
+            PRIMARY,
+        ))
+    }
+
+    /// `((int *)&v)[i & 7] = e;`
+    fn element_store(&mut self) -> Option<Text> {
+        let (place, of, count) = self.elements()?;
+        let value = self.purely(|g| g.value(of));
+        let (index, _) = self.index(count);
+        if !place.writable || place.roots.iter().any(|root| self.changed.contains(root)) {
+            return None;
+        }
+        let address = self.address_of(&place, of, true);
+        Some(Text::of("{}[{}] = {};\n", &[&address, &index, &value]))
+    }
+
     /// `((const uchar *)&v)[1]`
     pub fn byte_of(&mut self) -> Expr {
+        if self.choices.percent(60) {
+            return self.element_of().unwrap_or_else(|| self.literal());
+        }
         let Some((place, size)) = self.bytes() else {
             return self.literal();
         };
@@ -236,6 +272,9 @@ impl Gen<'_> {
 
     /// `((uchar *)&v)[1] = e;`
     pub fn byte_store(&mut self) -> Option<Text> {
+        if self.choices.percent(60) {
+            return self.element_store();
+        }
         let of = self.choices.one(&[Scalar::UChar, Scalar::Char]);
         let value = self.value(of);
         let (place, size) = self.bytes()?;
@@ -296,5 +335,17 @@ impl Gen<'_> {
                 &body,
             ],
         ))
+    }
+}
+
+/// What a type is one after the other, and how many of them.
+fn elements(ty: &Type) -> Option<(Scalar, usize)> {
+    match ty {
+        Type::Array(of, len) => elements(of).map(|(of, count)| (of, count * len)),
+        // The fourth component of three is no part of the value.
+        Type::Value(ty) if INTEGERS.contains(&ty.scalar) && ty.lanes != 3 => {
+            Some((ty.scalar, ty.lanes))
+        }
+        _ => None,
     }
 }

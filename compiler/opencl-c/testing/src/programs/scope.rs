@@ -175,7 +175,7 @@ impl Gen<'_> {
     }
 
     /// An index below `len`, and which, if that is known.
-    fn index(&mut self, len: usize) -> (Text, Option<usize>) {
+    pub fn index(&mut self, len: usize) -> (Text, Option<usize>) {
         let loops: Vec<String> = self
             .vars
             .iter()
