@@ -2,11 +2,11 @@
 //! from.
 //!
 //! A program goes through two stages. *Compiling* (`build.rs`, `source.rs`) yields SPIR-V modules:
-//! an object, in the words of the specification. *Linking* (`link.rs`) gives modules to the compiler, which
-//! checks them and yields an [`Executable`] (`translate.rs`), with one more that has the built-in
-//! functions that they import (`imports.rs`). `clBuildProgram` is both. With a callback they go on
-//! in the background (`code/background.rs`). `spirv.rs` knows what little of SPIR-V the runtime has
-//! to.
+//! an object, in the words of the specification. *Linking* (`link.rs`) gives modules to the
+//! compiler, which checks them and yields an [`Executable`] (`translate.rs`), with one more that
+//! has the built-in functions that they import (`imports.rs`). `clBuildProgram` is both. With a
+//! callback they go on in the background (`code/background.rs`). `spirv.rs` knows what little of
+//! SPIR-V the runtime has to.
 
 mod build;
 mod imports;
