@@ -7,7 +7,8 @@
 //! - `x64/`: by instructions of our own choosing, for AVX2 and AVX-512.
 //! - `link.rs`: the codes of functions that call each other, put together.
 //! - `frame.rs`: where private variables are: on the stack, or in private memory.
-//! - `symbol.rs`: what code refers to by address. `host/`: the functions of this process that generated code calls.
+//! - `symbol.rs`: what code refers to by address.
+//! - `host/`: the functions of this process that generated code calls.
 //! - `allocator.rs`: which register allocator suits a function.
 //!
 //! # What back ends receive

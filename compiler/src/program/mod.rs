@@ -78,8 +78,8 @@ pub struct HostVariable {
     pub is_writable: bool,
 }
 
-/// A checked program, ready for kernels to be compiled: SPIR-V translated to IR, or known to be what
-/// an earlier program was.
+/// A checked program, ready for kernels to be compiled: SPIR-V translated to IR, or known to be
+/// what an earlier program was.
 #[derive(Debug)]
 pub struct Program {
     /// Translated when first asked for, if there is a source.
@@ -626,8 +626,8 @@ impl Program {
         })
     }
 
-    /// Compiles `kernel` for one launch key. Takes about a millisecond, or a tenth of one where code
-    /// was kept; holds no lock. The caller caches the result.
+    /// Compiles `kernel` for one launch key. Takes about a millisecond, or a tenth of one where
+    /// code was kept; holds no lock. The caller caches the result.
     pub fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<CompiledKernel, Diagnostic> {
         let name = &self.kernels[kernel].name;
         let entry = Entry::Code(key);

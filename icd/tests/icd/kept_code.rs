@@ -53,8 +53,8 @@ fn succeeds(program: &Path, variables: &[(&str, &OsStr)]) {
     assert!(output.status.success(), "{}", support::text(&output));
 }
 
-/// The sources and pieces of code that a process compiles, and whether each was kept. Those that are compiled
-/// ahead of launches may be more or less each time.
+/// The sources and pieces of code that a process compiles, and whether each was kept. Those that
+/// are compiled ahead of launches may be more or less each time.
 type Compiles = BTreeMap<String, bool>;
 
 /// Those of a run of `image_kernels.c`, several of the same name as one.

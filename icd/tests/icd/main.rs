@@ -2,8 +2,8 @@
 //!
 //! `slots.rs` checks the dispatch table, `loader.rs` plays an ICD loader and uses the system's,
 //! `c_programs.rs` compiles and runs the programs in `tests/c`, which hold most of the checks.
-//! `environment.rs` sets variables, `trace.rs` reads what `BROLGA_TRACE` leaves, `kept_code.rs` what
-//! processes leave for others, `hosts.rs` has the driver in runtimes of other languages.
+//! `environment.rs` sets variables, `trace.rs` reads what `BROLGA_TRACE` leaves, `kept_code.rs`
+//! what processes leave for others, `hosts.rs` has the driver in runtimes of other languages.
 //! `support.rs` finds the library that was built and runs things with it.
 
 mod c_programs;
