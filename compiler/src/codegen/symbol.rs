@@ -25,7 +25,7 @@ pub enum Symbol {
     Global(GlobalId),
     /// A function of this process.
     Host(HostFunction),
-    /// The function that calls another and keeps registers ([`preserve`]), whose result is a
+    /// The function that calls another and keeps registers (`x64/preserve.rs`), whose result is a
     /// floating-point number or not.
     Preserving { isa: Isa, returns_float: bool },
     /// What null pointers to images point to.
